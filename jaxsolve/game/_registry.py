@@ -1,0 +1,143 @@
+"""Loading a game by its string, e.g. "leduc(ranks=3,suits=2)".
+
+Games are found through the entry-point group `jaxsolve.games`: each entry is a mapping
+{name: Entry}. The games of this repository and a user's own have the same standing.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import difflib
+import importlib.metadata
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from jaxsolve.game._protocol import Game
+
+
+class Reference(NamedTuple):
+    """Known facts of one parameter setting, checked by the tests.
+
+    Attributes:
+        params: the part of the game string in brackets, "" for the defaults.
+        states: number of world states (chance and terminal states included).
+        infosets: number of decision infosets, per player.
+        value: value to player 0 in the game's units, or None where unknown.
+        source: where the value comes from.
+        openspiel: OpenSpiel game string of the same game, "" where it has none.
+    """
+
+    params: str
+    states: int
+    infosets: tuple[int, ...]
+    value: float | None
+    source: str
+    openspiel: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """One registered game: how to make it, one line about it, and known facts."""
+
+    make: Callable[..., Game]
+    summary: str
+    references: tuple[Reference, ...]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Parameter names and defaults."""
+        return {n: p.default for n, p in inspect.signature(self.make).parameters.items()}
+
+
+def registered() -> dict[str, Entry]:
+    """Returns every installed game by name."""
+    table: dict[str, Entry] = {}
+    for point in importlib.metadata.entry_points(group="jaxsolve.games"):
+        table.update(point.load())
+    return dict(sorted(table.items()))
+
+
+def load(text: str, table: Mapping[str, Entry] | None = None) -> Game:
+    """Returns the game that `text` describes, e.g. "leduc" or "goofspiel(cards=4,order=random)".
+
+    Args:
+        text: `name` or `name(key=value,...)`; words need no quotes, true/false are accepted.
+        table: games to choose from; the installed ones by default.
+
+    Raises:
+        ValueError: the name, a parameter or the syntax is wrong; says where and what is known.
+    """
+    table = registered() if table is None else table
+    name, params = parse(text)
+    if name not in table:
+        near = difflib.get_close_matches(name, table, 1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"unknown game {name!r}.{hint} Known games: {', '.join(table)}.")
+    entry = table[name]
+    for key in params:
+        if key not in entry.parameters:
+            known = ", ".join(f"{k}={v}" for k, v in entry.parameters.items()) or "none"
+            raise ValueError(f"game {name!r} has no parameter {key!r}. Its parameters: {known}.")
+    return entry.make(**params)
+
+
+def parse(text: str) -> tuple[str, dict[str, Any]]:
+    """Returns (name, parameters) of a game string.
+
+    Raises:
+        ValueError: points at the character where the string stops making sense.
+    """
+    text = text.strip()
+    name, bracket, rest = text.partition("(")
+    if not name.isidentifier():
+        raise ValueError(_at(text, 0, "expected a game name such as leduc"))
+    if not bracket:
+        return name, {}
+    if not rest.endswith(")"):
+        raise ValueError(_at(text, len(text), "expected a closing ')'"))
+    params: dict[str, Any] = {}
+    position = len(name) + 1
+    for part in _split(rest[:-1]):
+        key, equals, value = part.partition("=")
+        if not equals or not key.strip().isidentifier() or not value.strip():
+            raise ValueError(_at(text, position, "expected key=value"))
+        if key.strip() in params:
+            raise ValueError(_at(text, position, f"{key.strip()} is given twice"))
+        params[key.strip()] = _value(value.strip())
+        position += len(part) + 1
+    return name, params
+
+
+def format_name(name: str, params: Mapping[str, Any]) -> str:
+    """Returns the string that `parse` reads back as (name, params)."""
+    parts = []
+    for key, value in params.items():
+        text = str(value).lower() if isinstance(value, bool) else str(value).replace(" ", "")
+        parts.append(f"{key}={text}")
+    return f"{name}({','.join(parts)})" if parts else name
+
+
+def _split(text: str) -> list[str]:
+    """Splits at commas that are not inside brackets."""
+    parts, depth, start = [], 0, 0
+    for i, c in enumerate(text):
+        depth += (c in "([") - (c in ")]")
+        if c == "," and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    return [*parts, text[start:]] if text.strip() else []
+
+
+def _value(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def _at(text: str, position: int, message: str) -> str:
+    return f"wrong game string at character {position + 1}: {message}\n  {text}\n  {' ' * position}^"
