@@ -11,11 +11,12 @@ INSTALL = rm -f $@; printf 'Installing jaxsolve[%s] into .venv:' "$$extra"; \
 	{ $(RUN)/python -m pip install --no-input --disable-pip-version-check $$wheels \
 	    --editable ".[$$extra]" && touch $@; } | \
 	while read -r word name rest; do \
-	    case $$word in \
-	        Collecting) printf ' %s' "$${name%%[!A-Za-z0-9_.-]*}" ;; \
-	        Building) case $$rest in *started) printf ' (building it)' ;; esac ;; \
-	        Installing) printf '\nUnpacking ...' ;; \
-	        Successfully) printf '\nInstalled.\n' ;; \
+	    case "$$word $$name $$rest" in \
+	        Collecting*|Processing*) \
+	            name=$$(basename "$$name"); name=$${name%%-[0-9]*}; \
+	            printf ' %s' "$${name%%[!A-Za-z0-9_.-]*}" ;; \
+	        'Building wheel for '*started) printf ' (compiling)' ;; \
+	        'Installing collected'*) printf '\nUnpacking ...\n' ;; \
 	    esac; \
 	done; test -f $@
 
