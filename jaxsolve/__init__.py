@@ -1,0 +1,27 @@
+"""jaxsolve: imperfect-information games as public-tree tensors, solved on CPU, GPU and TPU."""
+
+from jaxsolve.evaluate import best_response as best_response
+from jaxsolve.evaluate import best_response_values as best_response_values
+from jaxsolve.evaluate import exploitability as exploitability
+from jaxsolve.evaluate import nash_conv as nash_conv
+from jaxsolve.evaluate import values as values
+from jaxsolve.solve import SOLVERS as SOLVERS
+from jaxsolve.solve import apcfr_plus as apcfr_plus
+from jaxsolve.solve import cfr as cfr
+from jaxsolve.solve import cfr_plus as cfr_plus
+from jaxsolve.solve import dcfr as dcfr
+from jaxsolve.solve import dcfr_plus as dcfr_plus
+from jaxsolve.solve import hs_dcfr as hs_dcfr
+from jaxsolve.solve import hs_pcfr_plus as hs_pcfr_plus
+from jaxsolve.solve import lcfr as lcfr
+from jaxsolve.solve import mmd as mmd
+from jaxsolve.solve import modicum_cfr_plus as modicum_cfr_plus
+from jaxsolve.solve import pcfr_plus as pcfr_plus
+from jaxsolve.solve import pdcfr_plus as pdcfr_plus
+from jaxsolve.solve import sapcfr_plus as sapcfr_plus
+from jaxsolve.tree import Policy as Policy
+from jaxsolve.tree import PublicTree as PublicTree
+from jaxsolve.tree import compile as compile
+from jaxsolve.tree import uniform_policy as uniform_policy
+
+__version__ = "0.1.0"

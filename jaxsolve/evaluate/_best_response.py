@@ -1,0 +1,90 @@
+"""Best responses and exploitability, inside jit.
+
+NashConv is the sum over players of what a best response gains; exploitability is NashConv divided
+by the number of players (Lanctot et al. 2017). In two-player constant-sum games it is 0 exactly
+at an equilibrium.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxsolve.tree._policy import Policy
+from jaxsolve.tree._public_tree import Blocks, PublicTree, leaf_values, reach_of, values_of
+from jaxsolve.types import Array
+
+
+class BestResponse(NamedTuple):
+    """A best response of one player.
+
+    Attributes:
+        value: float [], its expected payoff in the game's units.
+        policy: blocks [A, N, H], a pure policy; rows that the others never let be reached play
+            their first legal action of greatest value.
+    """
+
+    value: Array
+    policy: Blocks
+
+
+def best_response(tree: PublicTree, policy: Policy, player: int) -> BestResponse:
+    """Returns a best response of `player` to the others' part of a policy."""
+    return _best_response(tree, policy.players, player)
+
+
+def values(tree: PublicTree, policy: Policy) -> Array:
+    """Returns float [n], every player's expected payoff under a policy."""
+    return _both_values(tree, policy.players)[0]
+
+
+def nash_conv(tree: PublicTree, policy: Policy) -> Array:
+    """Returns float [], the sum over players of the gain of a best response."""
+    now, best = _both_values(tree, policy.players)
+    return (best - now).sum()
+
+
+def exploitability(tree: PublicTree, policy: Policy) -> Array:
+    """Returns float [], NashConv / number of players, in the game's units."""
+    return nash_conv(tree, policy) / tree.num_players
+
+
+def best_response_values(tree: PublicTree, policy: Policy) -> Array:
+    """Returns float [n], each player's best-response payoff against the others."""
+    return _both_values(tree, policy.players)[1]
+
+
+@jax.jit
+def _both_values(tree: PublicTree, policy: tuple[Blocks, ...]) -> tuple[Array, Array]:
+    reach = [reach_of(p, b) for p, b in zip(tree.players, policy, strict=True)]
+    now, best = [], []
+    for i, player in enumerate(tree.players):
+        gain = leaf_values(tree, i, reach)
+        mine, legal = policy[i], player.legal
+        _, root = values_of(player, gain, lambda k, q, p=mine: (p[k] * q).sum(0))
+        now.append((player.root_reach * root).sum())
+        _, root = values_of(player, gain, lambda k, q, m=legal: _maximum(q, m[k]))
+        best.append((player.root_reach * root).sum())
+    return jnp.stack(now), jnp.stack(best)
+
+
+@jax.jit(static_argnames="player")
+def _best_response(tree: PublicTree, policy: tuple[Blocks, ...], player: int) -> BestResponse:
+    reach = [reach_of(p, b) for p, b in zip(tree.players, policy, strict=True)]
+    me = tree.players[player]
+    gain = leaf_values(tree, player, reach)
+    action_values, root = values_of(me, gain, lambda k, q: _maximum(q, me.legal[k]))
+    blocks = []
+    for q, legal in zip(action_values, me.legal, strict=True):
+        best = jnp.where(legal, q, -jnp.inf).argmax(0)
+        chosen = jnp.arange(q.shape[0])[:, None, None] == best[None]
+        blocks.append((chosen & legal).astype(q.dtype))
+    return BestResponse((me.root_reach * root).sum(), tuple(blocks))
+
+
+def _maximum(values: Array, legal: Array) -> Array:
+    """Returns the maximum over legal actions [N, H]; 0 for padded rows."""
+    top = jnp.where(legal, values, -jnp.inf).max(0)
+    return jnp.where(legal.any(0), top, 0)

@@ -1,0 +1,55 @@
+"""What a regret minimizer is: two pure functions over arrays whose first axis is actions."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from jaxsolve.types import Array
+
+
+class Step(NamedTuple):
+    """Where the run is.
+
+    Attributes:
+        t: float [], iterations counted from 1.
+        horizon: float [], planned number of iterations; only scheduled variants read it.
+    """
+
+    t: Array
+    horizon: Array
+
+
+class Minimizer(NamedTuple):
+    """A pytree of two functions; hyper-parameters are its leaves, so they trace and vmap.
+
+    Attributes:
+        init: policy [A, ...] -> state, a pytree of arrays.
+        update: (state, step, values [A, ...], policy [A, ...], legal bool [A, ...])
+            -> (state, policy of the next iteration). `values` are counterfactual values of the
+            actions; illegal entries are 0 in every policy.
+    """
+
+    init: Callable[[Array], Any]
+    update: Callable[[Any, Step, Array, Array, Array], tuple[Any, Array]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Static:
+    """A function with fixed options that compares equal to itself when built again.
+
+    `jax.tree_util.Partial(Static(f, ...), x)` keeps `x` traceable while two builds of the same
+    variant share one compiled program; `functools.partial` objects compare by identity.
+    """
+
+    function: Callable[..., Any]
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def __call__(self, *args: Any) -> Any:
+        return self.function(*args, **dict(self.options))
+
+
+def static(function: Callable[..., Any], **options: Any) -> Static:
+    """Returns `function` with options fixed; they must be hashable."""
+    return Static(function, tuple(sorted(options.items())))

@@ -1,0 +1,128 @@
+"""The CFR loop: the only one in the package.
+
+One iteration updates every player once. Player i adds its reach to its running average, receives
+counterfactual values from the leaves, sweeps them up, hands them to the minimizer, and sweeps its
+new reach down. All of a run between two measurements is one `lax` loop in one `jit`; the tree, the
+solver's hyper-parameters and the number of iterations are arguments, so nothing is traced again.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxsolve.regret import Step, normalise
+from jaxsolve.solve._solver import Solver
+from jaxsolve.tree._policy import Policy
+from jaxsolve.tree._public_tree import (
+    Blocks,
+    PlayerTree,
+    PublicTree,
+    leaf_values,
+    reach_of,
+    split_blocks,
+    uniform,
+    values_of,
+)
+from jaxsolve.types import Array
+
+
+class SolveState(NamedTuple):
+    """Everything a run needs to go on (per player, in order of players).
+
+    Attributes:
+        iteration: int32 [], iterations done.
+        minimizer: per block, the minimizer's state.
+        policy: blocks [A, N, H] of the next iteration.
+        reach: [S, H], own reach of every sequence under `policy`.
+        average: [S, H], discounted sum of own reaches.
+    """
+
+    iteration: Array
+    minimizer: tuple[tuple[Any, ...], ...]
+    policy: tuple[Blocks, ...]
+    reach: tuple[Array, ...]
+    average: tuple[Array, ...]
+
+
+def init_state(tree: PublicTree, solver: Solver, policy: Policy | None = None) -> SolveState:
+    """Returns the state before the first iteration.
+
+    Args:
+        tree: the game.
+        solver: the variant.
+        policy: where to start; uniform by default.
+    """
+    start = policy.players if policy is not None else tuple(uniform(p) for p in tree.players)
+    return SolveState(
+        iteration=jnp.zeros((), jnp.int32),
+        minimizer=tuple(tuple(solver.minimizer.init(b) for b in blocks) for blocks in start),
+        policy=start,
+        reach=tuple(reach_of(p, b) for p, b in zip(tree.players, start, strict=True)),
+        average=tuple(
+            jnp.zeros((p.num_sequences, p.num_hands), p.root_reach.dtype) for p in tree.players
+        ),
+    )
+
+
+def iterate(tree: PublicTree, solver: Solver, state: SolveState, horizon: Array) -> SolveState:
+    """Returns the state after one iteration, in which every player updates once."""
+    dtype = tree.players[0].root_reach.dtype
+    t = (state.iteration + 1).astype(dtype)
+    step = Step(t, jnp.asarray(horizon, dtype))
+    decay = jnp.asarray(solver.decay(step), dtype)
+    average = tuple(s * decay + r for s, r in zip(state.average, state.reach, strict=True))
+    minimizer, policy, reach = list(state.minimizer), list(state.policy), list(state.reach)
+    for i, player in enumerate(tree.players):
+        seen = reach if solver.alternating else state.reach
+        gain = leaf_values(tree, i, seen)
+        minimizer[i], policy[i] = _update(player, solver, step, gain, minimizer[i], policy[i])
+        reach[i] = reach_of(player, policy[i])
+    return SolveState(
+        state.iteration + 1, tuple(minimizer), tuple(policy), tuple(reach), average
+    )
+
+
+@functools.partial(jax.jit, donate_argnames="state")
+def run(
+    tree: PublicTree, solver: Solver, state: SolveState, iterations: Array, horizon: Array
+) -> SolveState:
+    """Returns the state after a number of further iterations (int32 [], traced)."""
+    return jax.lax.fori_loop(
+        0, iterations, lambda _, s: iterate(tree, solver, s, horizon), state
+    )
+
+
+def average_policy(tree: PublicTree, state: SolveState) -> Policy:
+    """Returns the average policy; uniform where a row was never reached."""
+    players = []
+    for player, total in zip(tree.players, state.average, strict=True):
+        blocks = split_blocks(player, total)
+        players.append(
+            tuple(normalise(b, legal) for b, legal in zip(blocks, player.legal, strict=True))
+        )
+    return Policy(tuple(players), tree.info)
+
+
+def current_policy(tree: PublicTree, state: SolveState) -> Policy:
+    """Returns the policy of the next iteration."""
+    return Policy(state.policy, tree.info)
+
+
+def _update(
+    player: PlayerTree,
+    solver: Solver,
+    step: Step,
+    gain: Array,
+    states: tuple[Any, ...],
+    policy: Blocks,
+) -> tuple[tuple[Any, ...], Blocks]:
+    values, _ = values_of(player, gain, lambda k, q: (policy[k] * q).sum(0))
+    new = [
+        solver.minimizer.update(s, step, q, p, legal)
+        for s, q, p, legal in zip(states, values, policy, player.legal, strict=True)
+    ]
+    return tuple(s for s, _ in new), tuple(p for _, p in new)

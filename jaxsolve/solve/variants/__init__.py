@@ -1,0 +1,28 @@
+"""The named solvers, one file per paper, and their table."""
+
+from __future__ import annotations
+
+from jaxsolve.solve._solver import Variant
+from jaxsolve.solve.variants.cfr import cfr, cfr_plus
+from jaxsolve.solve.variants.dcfr import dcfr, dcfr_plus, lcfr
+from jaxsolve.solve.variants.mmd import mmd
+from jaxsolve.solve.variants.modicum import modicum_cfr_plus
+from jaxsolve.solve.variants.pcfr import apcfr_plus, pcfr_plus, pdcfr_plus, sapcfr_plus
+from jaxsolve.solve.variants.scheduled import hs_dcfr, hs_pcfr_plus
+
+SOLVERS: dict[str, Variant] = {
+    "cfr": Variant(cfr, "regret matching, uniform average", "Zinkevich et al. 2007"),
+    "cfr+": Variant(cfr_plus, "clipped regrets, linear average", "Tammelin 2014"),
+    "lcfr": Variant(lcfr, "linear CFR, DCFR(1, 1, 1)", "Brown & Sandholm 2019"),
+    "dcfr": Variant(dcfr, "discounted CFR", "Brown & Sandholm 2019"),
+    "dcfr+": Variant(dcfr_plus, "discounted and clipped", "Xu et al. 2024"),
+    "pcfr+": Variant(pcfr_plus, "predicts the last regret, quadratic average", "Farina et al. 2021"),
+    "sapcfr+": Variant(sapcfr_plus, "predicts a third of it", "arXiv 2503.12770"),
+    "apcfr+": Variant(apcfr_plus, "adapts the prediction per infoset", "arXiv 2503.12770"),
+    "pdcfr+": Variant(pdcfr_plus, "predictive and discounted", "Xu et al. 2024"),
+    "hs-dcfr": Variant(hs_dcfr, "DCFR under a schedule", "Zhang et al. 2024"),
+    "hs-pcfr+": Variant(hs_pcfr_plus, "PCFR+ with a scheduled average", "Zhang et al. 2024"),
+    "modicum-cfr+": Variant(modicum_cfr_plus, "CFR+, late average", "Brown et al. 2018"),
+    "mmd": Variant(mmd, "magnetic mirror descent, last iterate", "Sokota et al. 2023"),
+}
+"""Every solver by name; the table the command line, the tests and the study run through."""

@@ -1,0 +1,9 @@
+"""Public trees: compiling rules to tensors, sweeps over them, and policies on them."""
+
+from jaxsolve.tree._compile import compile as compile
+from jaxsolve.tree._gather import coarse as coarse
+from jaxsolve.tree._gather import exact as exact
+from jaxsolve.tree._policy import Policy as Policy
+from jaxsolve.tree._policy import policy_from_probabilities as policy_from_probabilities
+from jaxsolve.tree._policy import uniform_policy as uniform_policy
+from jaxsolve.tree._public_tree import PublicTree as PublicTree

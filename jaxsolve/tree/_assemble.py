@@ -1,0 +1,102 @@
+"""From the sequence form on the host to the padded tensors of a PublicTree."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import jax.numpy as jnp
+import numpy as np
+
+from jaxsolve.tree._form import Rows, SequenceForm
+from jaxsolve.tree._gather import Bucket, build, exact, split
+from jaxsolve.tree._payoffs import sparse_payoffs
+from jaxsolve.tree._public_tree import Block, PlayerTree, PublicTree
+
+
+@dataclasses.dataclass
+class Placement:
+    """Where the rows and sequences of one player lie in the tensors.
+
+    Attributes:
+        sequence: int64 [S], position of each sequence of `Rows` in the sequence vector.
+        size: length of the sequence vector, padding included.
+    """
+
+    sequence: np.ndarray
+    size: int
+
+
+def assemble(
+    form: SequenceForm, *, bucket: Bucket = exact
+) -> tuple[PublicTree, tuple[Placement, ...]]:
+    """Returns the tensors of a game in sequence form, one row per infoset (H = 1).
+
+    Args:
+        form: the game on the host.
+        bucket: rounds block and list sizes up, so that similar trees share compiled programs.
+    """
+    players, places = zip(
+        *(player_tree(rows, num_hands=1, bucket=bucket) for rows in form.rows), strict=True
+    )
+    sequence = np.stack(
+        [place.sequence[form.sequence[:, i]] for i, place in enumerate(places)], 1
+    )
+    payoffs = sparse_payoffs(sequence, form.payoff, [p.size for p in places], bucket=bucket)
+    return PublicTree(players, (payoffs,)), places
+
+
+def player_tree(
+    rows: Rows, *, num_hands: int, bucket: Bucket = exact
+) -> tuple[PlayerTree, Placement]:
+    """Returns the tensors of one player, and where each sequence went.
+
+    Args:
+        rows: decision rows; public states of the player where H > 1.
+        num_hands: H.
+        bucket: rounds the rows of a block up.
+    """
+    place = np.zeros(rows.num_sequences, np.int64)
+    place[: rows.roots] = np.arange(rows.roots)
+    value_at = np.zeros(rows.num_rows, np.int64)  # position among the row values of a level
+    width = rows.width
+    levels, children = [], []
+    start, above_start, above_size = rows.roots, 0, rows.roots
+    for depth in range(int(rows.level.max(initial=-1)) + 1):
+        members = np.flatnonzero(rows.level == depth)
+        blocks, row_count, level_start = [], 0, start
+        for group in _width_groups(members, width):
+            longest, count = int(width[group].max()), bucket(len(group))
+            legal = np.zeros((longest, count, 1), bool)
+            legal[:, : len(group), 0] = np.arange(longest)[:, None] < width[group]
+            parent = np.zeros(count, np.int32)
+            parent[: len(group)] = place[rows.parent[group]] - above_start
+            blocks.append(Block(jnp.asarray(legal), jnp.asarray(parent)))
+            value_at[group] = row_count + np.arange(len(group))
+            for slot in range(longest):
+                has = np.flatnonzero(width[group] > slot)
+                place[rows.offset[group[has]] + slot] = start + slot * count + has
+            start += longest * count
+            row_count += count
+        target = place[rows.parent[members]] - above_start
+        children.append(
+            build(target, [value_at[members]], above_size, pad=row_count, bucket=bucket)
+        )
+        levels.append(tuple(blocks))
+        above_start, above_size = level_start, start - level_start
+    reach = jnp.broadcast_to(
+        jnp.asarray(rows.root_reach, dtype=float).reshape(rows.roots, -1), (rows.roots, num_hands)
+    )
+    return PlayerTree(tuple(levels), tuple(children), reach), Placement(place, start)
+
+
+def _width_groups(members: np.ndarray, width: np.ndarray) -> Sequence[np.ndarray]:
+    """Splits the rows of a level so that padded actions cost less than further kernels."""
+    distinct, counts = np.unique(width[members], return_counts=True)
+    ends, _ = split(np.cumsum(counts), distinct)
+    groups, lowest = [], 0
+    for end in ends:
+        highest = distinct[end]
+        groups.append(members[(width[members] > lowest) & (width[members] <= highest)])
+        lowest = highest
+    return groups

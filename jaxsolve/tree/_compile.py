@@ -1,0 +1,84 @@
+"""From rules to a PublicTree."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from jaxsolve.game import Game, load
+from jaxsolve.tree._assemble import Placement, assemble
+from jaxsolve.tree._form import SequenceForm, sequence_form
+from jaxsolve.tree._gather import Bucket, exact
+from jaxsolve.tree._info import PlayerInfo, TreeInfo
+from jaxsolve.tree._public_tree import PublicTree
+from jaxsolve.tree._states import MAX_STATES, StateTable, enumerate_states
+
+
+def compile(
+    game: Game | str,
+    *,
+    max_states: int = MAX_STATES,
+    bucket: Bucket = exact,
+    keep_states: bool = True,
+) -> PublicTree:
+    """Returns the tree of a game, compiled from its rules.
+
+    Args:
+        game: a rules object, or a string such as "leduc(ranks=3)".
+        max_states: refuse a game with more world states.
+        bucket: rounds tensor sizes up (`jaxsolve.tree.coarse`), so that trees of similar size
+            share one compiled program; sizes are exact by default.
+        keep_states: keep the table of world states on the host, for inspection, subgames and
+            OpenSpiel conversion.
+
+    Raises:
+        ValueError: the game breaks the rules of `Game` or is too large; the state is shown.
+    """
+    start = time.perf_counter()
+    rules = load(game) if isinstance(game, str) else game
+    table = enumerate_states(rules, max_states=max_states)
+    form = sequence_form(table)
+    return from_form(form, table, rules, start=start, bucket=bucket, keep_states=keep_states)
+
+
+def from_form(
+    form: SequenceForm,
+    table: StateTable,
+    game: Game,
+    *,
+    start: float,
+    bucket: Bucket = exact,
+    keep_states: bool = True,
+) -> PublicTree:
+    """Returns the tree of a sequence form, with names from the table it came from."""
+    tree, places = assemble(form, bucket=bucket)
+    total = table.utility.sum(1)
+    constant = len(total) and np.ptp(total) <= 1e-9 * max(1.0, np.abs(table.utility).max())
+    info = TreeInfo(
+        game=game,
+        name=game.name,
+        players=tuple(player_info(form, table, places, i) for i in range(form.num_players)),
+        num_states=table.num_states,
+        num_public_states=len(table.public_states.parent),
+        utility_sum=float(total[0]) if constant else None,
+        build_seconds=time.perf_counter() - start,
+        form=form,
+        states=table if keep_states else None,
+    )
+    return tree.replace(info=info)
+
+
+def player_info(
+    form: SequenceForm, table: StateTable, places: tuple[Placement, ...], player: int
+) -> PlayerInfo:
+    """Returns the canonical order of a player's infosets: that of the sequence form."""
+    rows = form.rows[player]
+    return PlayerInfo(
+        offset=rows.offset - rows.roots,
+        action=rows.action,
+        position=places[player].sequence[rows.roots :],
+        infostate=rows.infostate,
+        public=rows.public,
+        states=table.infostates[player],
+    )

@@ -1,0 +1,126 @@
+"""Names and counts of a tree, for people; kept on the host beside the tensors."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any
+
+import numpy as np
+
+from jaxsolve.game import Game
+from jaxsolve.tree._ids import Infostates
+from jaxsolve.tree._form import SequenceForm
+from jaxsolve.tree._states import StateTable
+
+
+@dataclasses.dataclass(frozen=True)
+class PlayerInfo:
+    """The infosets of one player in canonical order, and where they lie in the tensors.
+
+    Attributes:
+        offset: int32 [I + 1], infoset i owns entries offset[i]..offset[i + 1] - 1.
+        action: int16 [C], the game's action id of each entry.
+        position: int64 [C], entry -> position in the flattened sequence vector [S * H].
+        infostate: int32 [I], -1 for infosets that a gadget added.
+        public: int32 [I], public state of each infoset, -1 likewise.
+        states: observations of every infostate, None where the tree has no such table.
+        roots: number of empty sequences, which come first in the sequence vector.
+        hands: H.
+    """
+
+    offset: np.ndarray
+    action: np.ndarray
+    position: np.ndarray
+    infostate: np.ndarray
+    public: np.ndarray
+    states: Infostates | None
+    roots: int = 1
+    hands: int = 1
+
+    @property
+    def num_infosets(self) -> int:
+        """I."""
+        return len(self.offset) - 1
+
+
+@dataclasses.dataclass(frozen=True)
+class TreeInfo:
+    """What a PublicTree is a tree of.
+
+    Attributes:
+        game: the rules, or None for a tree that did not come from rules.
+        name: the game's string.
+        players: per player.
+        num_states: world states, None where they were never enumerated.
+        num_public_states: public states, terminal ones included.
+        utility_sum: the sum of payoffs if it is the same at every terminal, else None.
+        build_seconds: time to enumerate and assemble.
+        form: the sequence form on the host; None for trees built as public tree x hands.
+        states: the table of world states, if it was kept.
+    """
+
+    game: Game | None
+    name: str
+    players: tuple[PlayerInfo, ...]
+    num_states: int | None
+    num_public_states: int
+    utility_sum: float | None
+    build_seconds: float
+    form: SequenceForm | None = None
+    states: StateTable | None = None
+
+    @property
+    def num_infosets(self) -> tuple[int, ...]:
+        """Decision infosets per player."""
+        return tuple(p.num_infosets for p in self.players)
+
+    def action_name(self, player: int, action: int) -> str:
+        """Returns the game's word for an action, or its number."""
+        name = getattr(self.game, "action_name", None)
+        return str(name(player, action)) if name else str(action)
+
+    @functools.cached_property
+    def labels(self) -> tuple[tuple[str, ...], ...]:
+        """Per player, a readable name of each infoset: what was seen and done, in order."""
+        return tuple(
+            tuple(self.label(i, k) for k in range(p.num_infosets))
+            for i, p in enumerate(self.players)
+        )
+
+    def label(self, player: int, infoset: int) -> str:
+        """Returns the readable name of one infoset."""
+        p = self.players[player]
+        at = int(p.infostate[infoset])
+        if p.states is None or at < 0:
+            return f"p{player}:{infoset}"
+        words: list[str] = []
+        while at >= 0:
+            word = self._saw(p.states.observation[at])
+            if word:
+                words.append(word)
+            elif p.states.action[at] >= 0:
+                words.append(self.action_name(player, int(p.states.action[at])))
+            at = int(p.states.parent[at])
+        return "|".join(reversed(words)) or "start"
+
+    def _saw(self, observation: np.ndarray) -> str:
+        """What one observation showed: the game's words, or its non-empty entries."""
+        name: Any = getattr(self.game, "observation_name", None)
+        if name is not None:
+            split = self._public_entries
+            return str(name(observation[:split], observation[split:]))
+        return ",".join(str(x) for x in observation if x >= 0)
+
+    @property
+    def _public_entries(self) -> int:
+        assert self.states is not None or self.game is not None
+        if self.states is not None:
+            return self.states.public_states.observation.shape[1]
+        return _public_size(self.game)
+
+
+@functools.lru_cache(maxsize=64)
+def _public_size(game: Any) -> int:
+    public, _ = game.observe(game.init())
+    return int(np.size(public))

@@ -1,0 +1,111 @@
+"""Payoff operators: what terminal states give each sequence."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxsolve.tree._gather import Bucket, GatherSum, build, exact, take
+from jaxsolve.types import Array
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class SparsePayoffs:
+    """Payoffs as padded lists: any game, any number of players, H = 1.
+
+    Attributes:
+        lists: per player, own sequence <- (other players' sequences, payoff times chance).
+    """
+
+    lists: tuple[GatherSum, ...]
+
+    def __call__(self, player: int, reach: Sequence[Array]) -> Array:
+        """See `LeafOperator`."""
+        return self.lists[player](*(r for j, r in enumerate(reach) if j != player))
+
+    def with_scale(self, scale: Array) -> SparsePayoffs:
+        """See `LeafOperator`."""
+        return SparsePayoffs(
+            tuple(
+                dataclasses.replace(g, weight=tuple(w * scale for w in g.weight or ()))
+                for g in self.lists
+            )
+        )
+
+
+def sparse_payoffs(
+    sequence: np.ndarray, payoff: np.ndarray, sizes: Sequence[int], *, bucket: Bucket = exact
+) -> SparsePayoffs:
+    """Returns the operator of E payoff entries.
+
+    Args:
+        sequence: int [E, n], positions in the players' sequence vectors.
+        payoff: float [E, n], payoff times chance.
+        sizes: length S of each player's sequence vector.
+        bucket: rounds list sizes up.
+    """
+    n = len(sizes)
+    lists = []
+    for i in range(n):
+        some = payoff[:, i] != 0
+        others = [sequence[some, j] for j in range(n) if j != i]
+        lists.append(
+            build(sequence[some, i], others, sizes[i], weight=payoff[some, i], bucket=bucket)
+        )
+    return SparsePayoffs(tuple(lists))
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class BlockPayoffs:
+    """Dense payoffs of public leaves against all pairs of hands: two players, card games.
+
+    Attributes:
+        payoff: per player, float [T, H_own, H_other]: payoff times chance.
+        sequence: per player, int32 [T], the public sequence each leaf hangs from.
+        leaves: per player, sequence <- its leaves.
+    """
+
+    payoff: tuple[Array, Array]
+    sequence: tuple[Array, Array]
+    leaves: tuple[GatherSum, GatherSum]
+
+    def __call__(self, player: int, reach: Sequence[Array]) -> Array:
+        """See `LeafOperator`."""
+        other = take(reach[1 - player], self.sequence[1 - player])  # [T, H_other]
+        value = (self.payoff[player] * other[:, None, :]).sum(-1)  # [T, H_own]
+        return self.leaves[player](jnp.concatenate([value, jnp.zeros_like(value[:1])]))
+
+    def with_scale(self, scale: Array) -> BlockPayoffs:
+        """See `LeafOperator`."""
+        return dataclasses.replace(self, payoff=tuple(p * scale for p in self.payoff))
+
+
+def block_payoffs(
+    sequence: np.ndarray, payoff: np.ndarray, sizes: Sequence[int]
+) -> BlockPayoffs:
+    """Returns the operator of T public leaves.
+
+    Args:
+        sequence: int [T, 2], positions in the players' public sequence vectors.
+        payoff: float [T, 2, H0, H1], payoff times chance of each player.
+        sizes: length S of each player's sequence vector.
+    """
+    leaf = np.arange(len(sequence))
+    lists = [build(sequence[:, i], [leaf], sizes[i], pad=len(leaf)) for i in range(2)]
+    return BlockPayoffs(
+        (
+            jnp.asarray(payoff[:, 0], dtype=float),
+            jnp.asarray(payoff[:, 1].swapaxes(1, 2), dtype=float),
+        ),
+        (
+            jnp.asarray(sequence[:, 0].astype(np.int32)),
+            jnp.asarray(sequence[:, 1].astype(np.int32)),
+        ),
+        (lists[0], lists[1]),
+    )

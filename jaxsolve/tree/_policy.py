@@ -1,0 +1,135 @@
+"""Policies: one type that every solver returns and every evaluator accepts."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxsolve.tree._public_tree import (
+    Blocks,
+    PublicTree,
+    join_blocks,
+    split_blocks,
+    uniform,
+)
+
+if TYPE_CHECKING:
+    from jaxsolve.tree._info import TreeInfo
+
+
+@jax.tree_util.register_pytree_node_class
+@dataclasses.dataclass(frozen=True)
+class Policy:
+    """A behaviour policy of every player, in the layout of its tree.
+
+    Attributes:
+        players: per player, blocks [A, N, H] of action probabilities; 0 in padding.
+        info: names, on the host; dropped by jit and vmap like that of the tree.
+    """
+
+    players: tuple[Blocks, ...]
+    info: TreeInfo | None = None
+
+    def tree_flatten(self) -> tuple[Any, None]:
+        return (self.players,), None
+
+    @classmethod
+    def tree_unflatten(cls, _: None, children: Any) -> Policy:
+        return cls(*children)
+
+    def probabilities(self, player: int) -> np.ndarray:
+        """Returns float [C], action probabilities in canonical order (`PlayerInfo.offset`)."""
+        info = _need(self.info)
+        roots_and_rest = np.concatenate([np.asarray(b).reshape(-1) for b in self.players[player]])
+        shift = info.players[player].roots * info.players[player].hands
+        return roots_and_rest[info.players[player].position - shift]
+
+    def rows(self) -> list[tuple[int, str, dict[str, float]]]:
+        """Returns (player, infoset name, {action name: probability}) of every infoset."""
+        info = _need(self.info)
+        out = []
+        for i, p in enumerate(info.players):
+            probabilities = self.probabilities(i)
+            for k in range(p.num_infosets):
+                lo, hi = p.offset[k], p.offset[k + 1]
+                names = [info.action_name(i, int(a)) for a in p.action[lo:hi]]
+                values = [float(x) for x in probabilities[lo:hi]]
+                out.append((i, info.labels[i][k], dict(zip(names, values, strict=True))))
+        return out
+
+    def __getitem__(self, name: str) -> dict[str, float]:
+        """Returns {action name: probability} at the infoset of that name."""
+        info = _need(self.info)
+        for i, labels in enumerate(info.labels):
+            if name in labels:
+                p, k = info.players[i], labels.index(name)
+                lo, hi = p.offset[k], p.offset[k + 1]
+                values = self.probabilities(i)[lo:hi]
+                return {
+                    info.action_name(i, int(a)): float(x)
+                    for a, x in zip(p.action[lo:hi], values, strict=True)
+                }
+        raise KeyError(f"no infoset is called {name!r}; policy.rows() lists them")
+
+    def __repr__(self) -> str:
+        if self.info is None:
+            return f"Policy({len(self.players)} players)"
+        return f"Policy of {self.info.name}: {sum(self.info.num_infosets)} infosets"
+
+    def _repr_html_(self) -> str:
+        from jaxsolve.tree._display import policy_html
+
+        return policy_html(self)
+
+
+def uniform_policy(tree: PublicTree) -> Policy:
+    """Returns the policy that plays every legal action alike."""
+    return Policy(tuple(uniform(p) for p in tree.players), tree.info)
+
+
+def policy_from_probabilities(tree: PublicTree, probabilities: list[np.ndarray]) -> Policy:
+    """Returns the policy with given action probabilities.
+
+    Args:
+        tree: the game.
+        probabilities: per player, float [C] in canonical order (`PlayerInfo.offset`).
+
+    Raises:
+        ValueError: a size is wrong, or some infoset's probabilities do not sum to 1.
+    """
+    info = _need(tree.info)
+    players = []
+    for i, (p, given) in enumerate(zip(info.players, probabilities, strict=True)):
+        values = np.asarray(given, np.float64)
+        if values.shape != p.action.shape:
+            raise ValueError(
+                f"the policy of player {i} has {values.size} entries, {info.name} has "
+                f"{p.action.size}; is it a policy of another game?"
+            )
+        total = np.add.reduceat(values, p.offset[:-1]) if len(values) else np.ones(0)
+        wrong = (np.abs(total - 1) > 1e-4) | (np.minimum.reduceat(values, p.offset[:-1]) < 0)
+        if wrong.any():
+            k = int(np.argmax(wrong))
+            raise ValueError(
+                f"probabilities at {info.labels[i][k]!r} of player {i} are "
+                f"{values[p.offset[k] : p.offset[k + 1]]}, not a distribution"
+            )
+        one = tree.players[i]
+        flat = np.array(join_blocks(one, uniform(one)), np.float64).reshape(-1)
+        flat[p.position] = values
+        vector = jnp.asarray(flat.reshape(-1, one.num_hands), dtype=one.root_reach.dtype)
+        players.append(split_blocks(one, vector))
+    return Policy(tuple(players), info)
+
+
+def _need(info: TreeInfo | None) -> TreeInfo:
+    if info is None:
+        raise ValueError(
+            "this policy or tree has no names: it came out of jit or vmap. Attach those of the "
+            "tree it belongs to, dataclasses.replace(policy, info=tree.info)."
+        )
+    return info

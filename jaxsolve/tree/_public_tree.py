@@ -1,0 +1,228 @@
+"""PublicTree: a game as padded tensors, and its two sweeps.
+
+Per player, decision rows are grouped by the player's own depth (how often they have acted):
+Leduc has 12 game levels and 4 own ones. A level is one or more blocks of equal padded width;
+everything of a block is `[A, N, H]`: actions first, because sums over few actions then run along
+full vector lanes; rows N; private states H last, shared by all rows. A tree compiled from world
+states has one row per infoset and H = 1; a card game built as public tree x hands has one row per
+public state and H hands.
+
+Sequence vectors are `[S, H]`: the empty sequences, then block after block, each `[A * N]`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import jax
+import jax.numpy as jnp
+
+from jaxsolve.tree._gather import GatherSum, take
+from jaxsolve.types import Array
+
+if TYPE_CHECKING:
+    from jaxsolve.tree._info import TreeInfo
+
+Blocks = tuple[Array, ...]
+"""One array [A, N, H] per block of a player, in order."""
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Block:
+    """Rows of one own level that are padded to one number of actions.
+
+    Attributes:
+        legal: bool [A, N, 1], False in padding (a padded row has no legal action).
+        parent: int32 [N], the row's sequence, counted within the level above (or the empty ones).
+    """
+
+    legal: Array
+    parent: Array
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class PlayerTree:
+    """The sequences of one player.
+
+    Attributes:
+        levels: blocks by own depth.
+        children: per level, adds the values of its rows to the sequences above them.
+        root_reach: float [roots, H], own reach at the empty sequences: 1, or a range.
+    """
+
+    levels: tuple[tuple[Block, ...], ...]
+    children: tuple[GatherSum, ...]
+    root_reach: Array
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """All blocks, level after level."""
+        return tuple(b for level in self.levels for b in level)
+
+    @property
+    def legal(self) -> Blocks:
+        """Per block, bool [A, N, 1]."""
+        return tuple(b.legal for b in self.blocks)
+
+    @property
+    def num_sequences(self) -> int:
+        """S, empty sequences and padding included."""
+        return self.root_reach.shape[0] + sum(b.legal.shape[0] * b.legal.shape[1] for b in self.blocks)
+
+    @property
+    def num_hands(self) -> int:
+        """H."""
+        return self.root_reach.shape[1]
+
+
+class LeafOperator(Protocol):
+    """What the leaves are worth. A pytree, so payoffs can be swapped and vmapped."""
+
+    def __call__(self, player: int, reach: Sequence[Array]) -> Array:
+        """Returns [S, H]: counterfactual value of each own sequence from the leaves on it.
+
+        `reach[j]` is [S_j, H_j], the own reach of player j; chance is part of the operator.
+        """
+        ...
+
+    def with_scale(self, scale: Array) -> LeafOperator:
+        """Returns the operator with every payoff multiplied by `scale`."""
+        ...
+
+
+@jax.tree_util.register_pytree_with_keys_class
+@dataclasses.dataclass(frozen=True)
+class PublicTree:
+    """A game as tensors; a pytree whose sizes are the shapes of its arrays.
+
+    Attributes:
+        players: sequences per player.
+        leaves: operators whose values add up.
+        info: names and counts for people, on the host. It does not travel through jit or vmap
+            (it becomes None there), so trees of equal shape share one compiled program.
+    """
+
+    players: tuple[PlayerTree, ...]
+    leaves: tuple[Any, ...]
+    info: TreeInfo | None = None
+
+    @property
+    def num_players(self) -> int:
+        """n."""
+        return len(self.players)
+
+    def replace(self, **changes: Any) -> PublicTree:
+        """Returns a copy with some fields replaced."""
+        return dataclasses.replace(self, **changes)
+
+    def tree_flatten_with_keys(self) -> tuple[Any, None]:
+        key = jax.tree_util.GetAttrKey
+        return ((key("players"), self.players), (key("leaves"), self.leaves)), None
+
+    @classmethod
+    def tree_unflatten(cls, _: None, children: Any) -> PublicTree:
+        return cls(*children)
+
+    def __repr__(self) -> str:
+        from jaxsolve.tree._display import text
+
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        from jaxsolve.tree._display import html
+
+        return html(self)
+
+
+def reach_of(player: PlayerTree, policy: Blocks) -> Array:
+    """Returns [S, H], the player's own reach of every sequence under a policy (downward sweep)."""
+    parts, above, k = [player.root_reach], player.root_reach, 0
+    for level in player.levels:
+        here = []
+        for block in level:
+            at = take(above[:, 0], block.parent)[:, None] if above.shape[1] == 1 else take(above, block.parent)
+            here.append(_flat(policy[k] * at))
+            k += 1
+        above = jnp.concatenate(here)
+        parts.append(above)
+    return jnp.concatenate(parts)
+
+
+def values_of(
+    player: PlayerTree, leaf_values: Array, row_value: Callable[[int, Array], Array]
+) -> tuple[Blocks, Array]:
+    """Sweeps values upward from the leaves.
+
+    Args:
+        player: whose sequences.
+        leaf_values: [S, H], sum of the leaf operators.
+        row_value: (block number, action values [A, N, H]) -> row values [N, H]; a dot product
+            with a policy for its value, a maximum for a best response.
+
+    Returns:
+        (action values per block [A, N, H], values of the empty sequences [roots, H]).
+    """
+    roots = player.root_reach.shape[0]
+    stop, k = leaf_values.shape[0], len(player.blocks)
+    below: Array | None = None
+    out: list[Array] = []
+    for depth in reversed(range(len(player.levels))):
+        level = player.levels[depth]
+        start = stop - sum(b.legal.shape[0] * b.legal.shape[1] for b in level)
+        here = leaf_values[start:stop]
+        if below is not None:
+            here = here + player.children[depth + 1](below)
+        values, low = [], 0
+        k -= len(level)
+        for j, block in enumerate(level):
+            a, n = block.legal.shape[:2]
+            q = here[low : low + a * n].reshape(a, n, -1)
+            out.insert(j, q)
+            values.append(row_value(k + j, q))
+            low += a * n
+        below = jnp.concatenate([*values, jnp.zeros_like(values[0][:1])])
+        stop = start
+    root = leaf_values[:roots]
+    return tuple(out), root if below is None else root + player.children[0](below)
+
+
+def leaf_values(tree: PublicTree, player: int, reach: Sequence[Array]) -> Array:
+    """Returns [S, H], what all leaves together give each sequence of a player."""
+    total = tree.leaves[0](player, reach)
+    for operator in tree.leaves[1:]:
+        total = total + operator(player, reach)
+    return total
+
+
+def split_blocks(player: PlayerTree, flat: Array) -> Blocks:
+    """Returns a sequence vector [S, H] as blocks [A, N, H], without the empty sequences."""
+    out, at = [], player.root_reach.shape[0]
+    for block in player.blocks:
+        a, n = block.legal.shape[:2]
+        out.append(flat[at : at + a * n].reshape(a, n, -1))
+        at += a * n
+    return tuple(out)
+
+
+def join_blocks(player: PlayerTree, blocks: Blocks, root: float = 1.0) -> Array:
+    """Returns blocks [A, N, H] as one sequence vector [S, H], `root` at the empty sequences."""
+    first = jnp.full_like(player.root_reach, root)
+    return jnp.concatenate([first, *(_flat(b) for b in blocks)])
+
+
+def uniform(player: PlayerTree) -> Blocks:
+    """Returns the uniform policy over legal actions, per block [A, N, H]; 0 in padding."""
+    dtype = player.root_reach.dtype
+    out = []
+    for legal in player.legal:
+        p = legal / jnp.maximum(legal.sum(0, keepdims=True), 1).astype(dtype)
+        out.append(jnp.broadcast_to(p, (*legal.shape[:2], player.num_hands)).astype(dtype))
+    return tuple(out)
+
+
+def _flat(block: Array) -> Array:
+    return block.reshape(-1, block.shape[-1])
