@@ -4,6 +4,7 @@ from jaxsolve.evaluate import best_response as best_response
 from jaxsolve.evaluate import best_response_values as best_response_values
 from jaxsolve.evaluate import exploitability as exploitability
 from jaxsolve.evaluate import nash_conv as nash_conv
+from jaxsolve.evaluate import solve_lp as solve_lp
 from jaxsolve.evaluate import values as values
 from jaxsolve.solve import SOLVERS as SOLVERS
 from jaxsolve.solve import apcfr_plus as apcfr_plus

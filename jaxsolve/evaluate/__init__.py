@@ -6,3 +6,5 @@ from jaxsolve.evaluate._best_response import best_response_values as best_respon
 from jaxsolve.evaluate._best_response import exploitability as exploitability
 from jaxsolve.evaluate._best_response import nash_conv as nash_conv
 from jaxsolve.evaluate._best_response import values as values
+from jaxsolve.evaluate._lp import LPResult as LPResult
+from jaxsolve.evaluate._lp import solve_lp as solve_lp

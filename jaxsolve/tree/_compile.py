@@ -10,6 +10,7 @@ from jaxsolve.game import Game, load
 from jaxsolve.tree._assemble import Placement, assemble
 from jaxsolve.tree._form import SequenceForm, sequence_form
 from jaxsolve.tree._gather import Bucket, exact
+from jaxsolve.tree._hands import compile_hands
 from jaxsolve.tree._info import PlayerInfo, TreeInfo
 from jaxsolve.tree._public_tree import PublicTree
 from jaxsolve.tree._states import MAX_STATES, StateTable, enumerate_states
@@ -21,6 +22,7 @@ def compile(
     max_states: int = MAX_STATES,
     bucket: Bucket = exact,
     keep_states: bool = True,
+    layout: str = "rows",
 ) -> PublicTree:
     """Returns the tree of a game, compiled from its rules.
 
@@ -31,12 +33,19 @@ def compile(
             share one compiled program; sizes are exact by default.
         keep_states: keep the table of world states on the host, for inspection, subgames and
             OpenSpiel conversion.
+        layout: "rows" enumerates world states and has one row per infoset: any game. "hands"
+            builds public tree x private hands: two-player games whose only private information
+            is the first deal, and far fewer rows.
 
     Raises:
         ValueError: the game breaks the rules of `Game` or is too large; the state is shown.
     """
     start = time.perf_counter()
     rules = load(game) if isinstance(game, str) else game
+    if layout == "hands":
+        return compile_hands(rules)
+    if layout != "rows":
+        raise ValueError(f'unknown layout {layout!r}; choose "rows" or "hands"')
     table = enumerate_states(rules, max_states=max_states)
     form = sequence_form(table)
     return from_form(form, table, rules, start=start, bucket=bucket, keep_states=keep_states)

@@ -75,30 +75,14 @@ def enumerate_states(game: Game, *, max_states: int = MAX_STATES) -> StateTable:
             is their turn, or two states of one infostate have different legal actions. The
             message names the state by the actions that lead to it.
     """
-    n = game.num_players
-    walker = _Walker(game, max_states)
-    first = walker.visit_initial()
-    walker.append(first, parent=np.full(1, -1), action=np.full(1, -1), chance=np.ones(1))
+    walker = Walker(game, max_states)
     while len(walker.frontier):
         walker.expand()
-    return StateTable(
-        game=game,
-        parent=np.concatenate(walker.parent),
-        action=np.concatenate(walker.action),
-        actor=np.concatenate(walker.actor),
-        public=np.concatenate(walker.public),
-        infostate=np.concatenate(walker.infostate),
-        chance=np.concatenate(walker.chance),
-        terminal=np.concatenate(walker.terminal),
-        utility=np.concatenate(walker.utility),
-        depth_start=np.array(walker.depth_start),
-        infostates=tuple(walker.ids[i].infostates() for i in range(n)),
-        public_states=walker.public_ids.infostates(),
-    )
+    return walker.table()
 
 
 @dataclasses.dataclass
-class _Visited:
+class Visited:
     """What the rules say of a batch of states; leading axis F throughout."""
 
     states: Any
@@ -110,12 +94,23 @@ class _Visited:
     private: np.ndarray
 
     @staticmethod
-    def concatenate(parts: list[_Visited]) -> _Visited:
+    def concatenate(parts: list[Visited]) -> Visited:
         trees = [tuple(vars(p).values()) for p in parts]
-        return _Visited(*jax.tree.map(lambda *x: np.concatenate(x), *trees))
+        return Visited(*jax.tree.map(lambda *x: np.concatenate(x), *trees))
 
 
-class _Walker:
+def visit(game: Game, states: Any, action: np.ndarray) -> Visited:
+    """Returns what the rules say after one action in each state (leading axis F)."""
+    parts = []
+    for lo, hi, size in _chunks(len(action)):
+        take = np.pad(np.arange(lo, hi), (0, size - (hi - lo)), mode="edge")
+        with jax.enable_x64(True):
+            out = _step_and_look(game)(jax.tree.map(lambda x, t=take: x[t], states), action[take])
+            parts.append(Visited(*jax.tree.map(lambda x, k=hi - lo: np.asarray(x)[:k], out)))
+    return Visited.concatenate(parts)
+
+
+class Walker:
     """The growing columns of the table, and the frontier (non-terminal states of one depth)."""
 
     def __init__(self, game: Game, max_states: int):
@@ -133,17 +128,32 @@ class _Walker:
         self.ids = [IdTable() for _ in range(n)]
         self.infosets = [_Infosets() for _ in range(n)]
         self.frontier = np.zeros(0, np.int64)  # global state indices
-        self.visited: _Visited | None = None  # rules of the frontier states
-
-    def visit_initial(self) -> _Visited:
         with jax.enable_x64(True):
-            state = self.game.init()
-            out = jax.jit(functools.partial(_look, self.game))(state)
-            return _Visited(*jax.tree.map(lambda x: np.asarray(x)[None], (state, *out)))
+            state = game.init()
+            out = jax.jit(functools.partial(_look, game))(state)
+            first = Visited(*jax.tree.map(lambda x: np.asarray(x)[None], (state, *out)))
+        self.visited = first  # what the rules say of the frontier states
+        self.append(first, parent=np.full(1, -1), action=np.full(1, -1), chance=np.ones(1))
+
+    def table(self) -> StateTable:
+        """Returns all states so far."""
+        return StateTable(
+            game=self.game,
+            parent=np.concatenate(self.parent),
+            action=np.concatenate(self.action),
+            actor=np.concatenate(self.actor),
+            public=np.concatenate(self.public),
+            infostate=np.concatenate(self.infostate),
+            chance=np.concatenate(self.chance),
+            terminal=np.concatenate(self.terminal),
+            utility=np.concatenate(self.utility),
+            depth_start=np.array(self.depth_start),
+            infostates=tuple(ids.infostates() for ids in self.ids),
+            public_states=self.public_ids.infostates(),
+        )
 
     def expand(self) -> None:
         """Steps every frontier state by every legal action."""
-        assert self.visited is not None
         here = self.visited
         local, action = np.nonzero(here.legal)
         total = self.depth_start[-1] + len(local)
@@ -156,24 +166,16 @@ class _Walker:
                 f"{total * bytes_each / 2**30:.1f} GiB while compiling. Raise max_states if the "
                 "memory is there, or choose smaller parameters."
             )
-        visited = self._visit(here.states, local, action.astype(np.int32))
+        seen = visit(
+            self.game, jax.tree.map(lambda x: x[local], here.states), action.astype(np.int32)
+        )
         chance = self.chance[-1][self.frontier - self.depth_start[-2]][local]
         at_chance = here.actor[local] == CHANCE
         chance = np.where(at_chance, chance * here.chance[local, action], chance)
-        self.append(visited, self.frontier[local], action, chance)
-
-    def _visit(self, states: Any, local: np.ndarray, action: np.ndarray) -> _Visited:
-        parts = []
-        for lo, hi, size in _chunks(len(local)):
-            take = np.pad(local[lo:hi], (0, size - (hi - lo)), mode="edge")
-            act = np.pad(action[lo:hi], (0, size - (hi - lo)), mode="edge")
-            with jax.enable_x64(True):
-                out = _step_and_look(self.game)(jax.tree.map(lambda x, t=take: x[t], states), act)
-                parts.append(_Visited(*jax.tree.map(lambda x, k=hi - lo: np.asarray(x)[:k], out)))
-        return _Visited.concatenate(parts)
+        self.append(seen, self.frontier[local], action, chance)
 
     def append(
-        self, seen: _Visited, parent: np.ndarray, action: np.ndarray, chance: np.ndarray
+        self, seen: Visited, parent: np.ndarray, action: np.ndarray, chance: np.ndarray
     ) -> None:
         """Adds one depth: ids, checks, columns, and the next frontier."""
         first = self.depth_start[-1]
@@ -207,9 +209,9 @@ class _Walker:
         alive = np.flatnonzero(seen.actor != TERMINAL)
         self.frontier = first + alive
         everything = tuple(vars(seen).values())
-        self.visited = _Visited(*jax.tree.map(lambda x: x[alive], everything))
+        self.visited = Visited(*jax.tree.map(lambda x: x[alive], everything))
 
-    def _check(self, seen: _Visited, first: int) -> None:
+    def _check(self, seen: Visited, first: int) -> None:
         bad = (seen.actor < TERMINAL) | (seen.actor >= self.game.num_players)
         if bad.any():
             k = int(np.argmax(bad))
@@ -266,7 +268,7 @@ class _Walker:
                     )
                 )
 
-    def _at(self, index: int, seen: _Visited, k: int, message: str) -> str:
+    def _at(self, index: int, seen: Visited, k: int, message: str) -> str:
         """The message, with the state's path and content."""
         state = jax.tree.map(lambda x: np.asarray(x[k]).tolist(), seen.states)
         path = describe_path(self.game, _Columns(self), index)
@@ -276,7 +278,7 @@ class _Walker:
 class _Columns:
     """The columns that `describe_path` needs, of an unfinished table."""
 
-    def __init__(self, walker: _Walker):
+    def __init__(self, walker: Walker):
         self.parent = np.concatenate(walker.parent)
         self.action = np.concatenate(walker.action)
         self.actor = np.concatenate(walker.actor)
