@@ -1,0 +1,83 @@
+"""Phantom tic-tac-toe: tic-tac-toe in which nobody sees the other's marks.
+
+A player names a cell whose content they do not know. If the opponent's mark is there they learn so,
+and name another one (`gameversion=classical`) or lose the turn (`abrupt`). In the classical game
+the opponent does not notice such a try, unless `obstype=reveal-numturns`; in the abrupt game turns
+alternate, so `obstype` changes nothing. Lines, draws and payoffs are those of `tic_tac_toe`.
+
+The full board has far too many states to list; smaller ones are for exact work.
+
+Source: OpenSpiel `phantom_ttt`, which has the full board only; infostates as there (a player's
+own tries in order, and what came of each).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from games._hidden_board import HiddenBoard
+from games._params import check_choice, name_of
+from games.tic_tac_toe import check_board, has_line, winning_lines
+from jaxsolve.game import Entry, Reference
+from jaxsolve.types import Array
+
+
+@dataclasses.dataclass(frozen=True)
+class PhantomTicTacToe(HiddenBoard):
+    """Rules.
+
+    Attributes:
+        rows: rows of the board.
+        columns: columns of the board.
+        line: how many cells in a line win.
+        gameversion: "classical" (a failed try keeps the turn) or "abrupt" (it loses the turn).
+        obstype: "reveal-nothing", or "reveal-numturns" for an opponent who hears every try.
+    """
+
+    rows: int = 3
+    columns: int = 3
+    line: int = 3
+    gameversion: str = "classical"
+    obstype: str = "reveal-nothing"
+
+    def __post_init__(self) -> None:
+        check_board(self.rows, self.columns, self.line)
+        check_choice("gameversion", self.gameversion, ("classical", "abrupt"))
+        check_choice("obstype", self.obstype, ("reveal-nothing", "reveal-numturns"))
+
+    @property
+    def name(self) -> str:
+        """The string that loads this game again."""
+        return name_of("phantom_ttt", self)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(rows, columns)."""
+        return self.rows, self.columns
+
+    @property
+    def classical(self) -> bool:
+        """Whether a failed try keeps the turn."""
+        return self.gameversion == "classical"
+
+    @property
+    def reveal_tries(self) -> bool:
+        """Whether the opponent hears of a failed try that keeps the turn."""
+        return self.obstype == "reveal-numturns"
+
+    def wins(self, own: Array, player: Array) -> Array:
+        """Returns bool []: whether `own` (bool [cells]) holds a line."""
+        return has_line(own, winning_lines(self.rows, self.columns, self.line))
+
+
+ENTRY = Entry(
+    make=PhantomTicTacToe,
+    summary="tic-tac-toe with unseen marks, classical or abrupt",
+    references=(
+        Reference("rows=2,columns=3,line=2", 4405, (109, 117), 1.0, "sequence-form LP"),
+        Reference("rows=1,columns=5", 12691, (406, 171), 0.0, "sequence-form LP"),
+        Reference(
+            "rows=1,columns=5,gameversion=abrupt", 16077, (988, 505), 51 / 152, "sequence-form LP"
+        ),
+    ),
+)
