@@ -1,0 +1,70 @@
+"""Games as pure JAX rules, one file each.
+
+`load("leduc(ranks=4)")` makes a game from a string, `games.Leduc(ranks=4)` from its class.
+A new game is one file with an `ENTRY`, and one line in each of the three blocks below.
+"""
+
+from __future__ import annotations
+
+from games import (
+    battleship,
+    blotto,
+    coin_toss,
+    dark_hex,
+    goofspiel,
+    kuhn,
+    leduc,
+    liars_dice,
+    matching_pennies,
+    matrix,
+    oshi_zumo,
+    phantom_ttt,
+    rps_plus,
+    tic_tac_toe,
+)
+from games.battleship import Battleship as Battleship
+from games.blotto import Blotto as Blotto
+from games.coin_toss import CoinToss as CoinToss
+from games.dark_hex import DarkHex as DarkHex
+from games.goofspiel import Goofspiel as Goofspiel
+from games.kuhn import Kuhn as Kuhn
+from games.leduc import Leduc as Leduc
+from games.liars_dice import LiarsDice as LiarsDice
+from games.matching_pennies import MatchingPennies as MatchingPennies
+from games.matrix import Matrix as Matrix
+from games.oshi_zumo import OshiZumo as OshiZumo
+from games.phantom_ttt import PhantomTicTacToe as PhantomTicTacToe
+from games.rps_plus import RockPaperScissorsPlus as RockPaperScissorsPlus
+from games.tic_tac_toe import TicTacToe as TicTacToe
+from jaxsolve.game import Entry, Game, registered
+from jaxsolve.game import load as _load
+
+GAMES: dict[str, Entry] = {
+    "battleship": battleship.ENTRY,
+    "blotto": blotto.ENTRY,
+    "coin_toss": coin_toss.ENTRY,
+    "dark_hex": dark_hex.ENTRY,
+    "goofspiel": goofspiel.ENTRY,
+    "kuhn": kuhn.ENTRY,
+    "leduc": leduc.ENTRY,
+    "liars_dice": liars_dice.ENTRY,
+    "matching_pennies": matching_pennies.ENTRY,
+    "matrix": matrix.ENTRY,
+    "oshi_zumo": oshi_zumo.ENTRY,
+    "phantom_ttt": phantom_ttt.ENTRY,
+    "rps_plus": rps_plus.ENTRY,
+    "tic_tac_toe": tic_tac_toe.ENTRY,
+}
+"""The games of this package by name."""
+
+
+def load(text: str) -> Game:
+    """Returns the game that a string describes: one of `GAMES` or an installed one.
+
+    Args:
+        text: `name` or `name(key=value,...)`, e.g. "goofspiel(cards=5,order=descending)".
+
+    Raises:
+        ValueError: the name, a parameter or the syntax is wrong.
+    """
+    return _load(text, registered() | GAMES)
