@@ -22,7 +22,7 @@ class BestResponse(NamedTuple):
 
     Attributes:
         value: float [], its expected payoff in the game's units.
-        policy: blocks [A, N, H], a pure policy; rows that the others never let be reached play
+        policy: blocks [A, N, ...], a pure policy; rows that the others never let be reached play
             their first legal action of greatest value.
     """
 
@@ -79,12 +79,13 @@ def _best_response(tree: PublicTree, policy: tuple[Blocks, ...], player: int) ->
     blocks = []
     for q, legal in zip(action_values, me.legal, strict=True):
         best = jnp.where(legal, q, -jnp.inf).argmax(0)
-        chosen = jnp.arange(q.shape[0])[:, None, None] == best[None]
+        index = jnp.arange(q.shape[0]).reshape(-1, *(1,) * best.ndim)
+        chosen = index == best[None]
         blocks.append((chosen & legal).astype(q.dtype))
     return BestResponse((me.root_reach * root).sum(), tuple(blocks))
 
 
 def _maximum(values: Array, legal: Array) -> Array:
-    """Returns the maximum over legal actions [N, H]; 0 for padded rows."""
+    """Returns the maximum over legal actions [N, ...]; 0 for padded rows."""
     top = jnp.where(legal, values, -jnp.inf).max(0)
     return jnp.where(legal.any(0), top, 0)

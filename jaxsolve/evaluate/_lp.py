@@ -89,9 +89,7 @@ def flow_constraints(rows: Rows) -> tuple[scipy.sparse.csr_matrix, np.ndarray]:
     row = np.concatenate([np.arange(roots), roots + rows.row_of, roots + np.arange(count)])
     column = np.concatenate([np.arange(rows.num_sequences), rows.parent])
     value = np.concatenate([np.ones(rows.num_sequences), -np.ones(count)])
-    matrix = scipy.sparse.csr_matrix(
-        (value, (row, column)), (roots + count, rows.num_sequences)
-    )
+    matrix = scipy.sparse.csr_matrix((value, (row, column)), (roots + count, rows.num_sequences))
     return matrix, np.concatenate([rows.root_reach, np.zeros(count)])
 
 

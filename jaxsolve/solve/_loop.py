@@ -36,9 +36,9 @@ class SolveState(NamedTuple):
     Attributes:
         iteration: int32 [], iterations done.
         minimizer: per block, the minimizer's state.
-        policy: blocks [A, N, H] of the next iteration.
-        reach: [S, H], own reach of every sequence under `policy`.
-        average: [S, H], discounted sum of own reaches.
+        policy: blocks [A, N, ...] of the next iteration.
+        reach: [S, ...], own reach of every sequence under `policy`.
+        average: [S, ...], discounted sum of own reaches.
     """
 
     iteration: Array
@@ -57,14 +57,13 @@ def init_state(tree: PublicTree, solver: Solver, policy: Policy | None = None) -
         policy: where to start; uniform by default.
     """
     start = policy.players if policy is not None else tuple(uniform(p) for p in tree.players)
+    reach = tuple(reach_of(p, b) for p, b in zip(tree.players, start, strict=True))
     return SolveState(
         iteration=jnp.zeros((), jnp.int32),
         minimizer=tuple(tuple(solver.minimizer.init(b) for b in blocks) for blocks in start),
         policy=start,
-        reach=tuple(reach_of(p, b) for p, b in zip(tree.players, start, strict=True)),
-        average=tuple(
-            jnp.zeros((p.num_sequences, p.num_hands), p.root_reach.dtype) for p in tree.players
-        ),
+        reach=reach,
+        average=tuple(jnp.zeros_like(r) for r in reach),
     )
 
 
@@ -81,9 +80,7 @@ def iterate(tree: PublicTree, solver: Solver, state: SolveState, horizon: Array)
         gain = leaf_values(tree, i, seen)
         minimizer[i], policy[i] = _update(player, solver, step, gain, minimizer[i], policy[i])
         reach[i] = reach_of(player, policy[i])
-    return SolveState(
-        state.iteration + 1, tuple(minimizer), tuple(policy), tuple(reach), average
-    )
+    return SolveState(state.iteration + 1, tuple(minimizer), tuple(policy), tuple(reach), average)
 
 
 @functools.partial(jax.jit, donate_argnames="state")
@@ -91,9 +88,7 @@ def run(
     tree: PublicTree, solver: Solver, state: SolveState, iterations: Array, horizon: Array
 ) -> SolveState:
     """Returns the state after a number of further iterations (int32 [], traced)."""
-    return jax.lax.fori_loop(
-        0, iterations, lambda _, s: iterate(tree, solver, s, horizon), state
-    )
+    return jax.lax.fori_loop(0, iterations, lambda _, s: iterate(tree, solver, s, horizon), state)
 
 
 def average_policy(tree: PublicTree, state: SolveState) -> Policy:

@@ -30,30 +30,28 @@ class Placement:
 def assemble(
     form: SequenceForm, *, bucket: Bucket = exact
 ) -> tuple[PublicTree, tuple[Placement, ...]]:
-    """Returns the tensors of a game in sequence form, one row per infoset (H = 1).
+    """Returns the tensors of a game in sequence form, one row per infoset.
 
     Args:
         form: the game on the host.
         bucket: rounds block and list sizes up, so that similar trees share compiled programs.
     """
     players, places = zip(
-        *(player_tree(rows, num_hands=1, bucket=bucket) for rows in form.rows), strict=True
+        *(player_tree(rows, hands=None, bucket=bucket) for rows in form.rows), strict=True
     )
-    sequence = np.stack(
-        [place.sequence[form.sequence[:, i]] for i, place in enumerate(places)], 1
-    )
+    sequence = np.stack([place.sequence[form.sequence[:, i]] for i, place in enumerate(places)], 1)
     payoffs = sparse_payoffs(sequence, form.payoff, [p.size for p in places], bucket=bucket)
     return PublicTree(players, (payoffs,)), places
 
 
 def player_tree(
-    rows: Rows, *, num_hands: int, bucket: Bucket = exact
+    rows: Rows, *, hands: int | None, bucket: Bucket = exact
 ) -> tuple[PlayerTree, Placement]:
     """Returns the tensors of one player, and where each sequence went.
 
     Args:
-        rows: decision rows; public states of the player where H > 1.
-        num_hands: H.
+        rows: decision rows; public states of the player where there are hands.
+        hands: H of a tree with a hand axis, else None.
         bucket: rounds the rows of a block up.
     """
     place = np.zeros(rows.num_sequences, np.int64)
@@ -67,11 +65,12 @@ def player_tree(
         blocks, row_count, level_start = [], 0, start
         for group in _width_groups(members, width):
             longest, count = int(width[group].max()), bucket(len(group))
-            legal = np.zeros((longest, count, 1), bool)
-            legal[:, : len(group), 0] = np.arange(longest)[:, None] < width[group]
+            legal = np.zeros((longest, count), bool)
+            legal[:, : len(group)] = np.arange(longest)[:, None] < width[group]
             parent = np.zeros(count, np.int32)
             parent[: len(group)] = place[rows.parent[group]] - above_start
-            blocks.append(Block(jnp.asarray(legal), jnp.asarray(parent)))
+            mask = legal if hands is None else legal[..., None]
+            blocks.append(Block(jnp.asarray(mask), jnp.asarray(parent)))
             value_at[group] = row_count + np.arange(len(group))
             for slot in range(longest):
                 has = np.flatnonzero(width[group] > slot)
@@ -84,10 +83,12 @@ def player_tree(
         )
         levels.append(tuple(blocks))
         above_start, above_size = level_start, start - level_start
-    reach = jnp.broadcast_to(
-        jnp.asarray(rows.root_reach, dtype=float).reshape(rows.roots, -1), (rows.roots, num_hands)
+    reach = np.asarray(rows.root_reach)
+    if hands is not None:
+        reach = np.broadcast_to(reach.reshape(rows.roots, -1), (rows.roots, hands))
+    return PlayerTree(tuple(levels), tuple(children), jnp.asarray(reach, float)), Placement(
+        place, start
     )
-    return PlayerTree(tuple(levels), tuple(children), reach), Placement(place, start)
 
 
 def _width_groups(members: np.ndarray, width: np.ndarray) -> Sequence[np.ndarray]:

@@ -67,4 +67,6 @@ def policy_html(policy: Policy) -> str:
         body.append(f"<tr><td>{player}</td><td>{_html.escape(name)}</td>{cells}</tr>")
     more = f"<p>... and {len(rows) - _ROWS:,} more infosets</p>" if len(rows) > _ROWS else ""
     head = "<tr><th>player</th><th>infoset</th><th colspan=9>policy</th></tr>"
-    return f"<table><caption>{_html.escape(repr(policy))}</caption>{head}{''.join(body)}</table>{more}"
+    return (
+        f"<table><caption>{_html.escape(repr(policy))}</caption>{head}{''.join(body)}</table>{more}"
+    )

@@ -198,4 +198,3 @@ def _id_levels(parent: np.ndarray) -> list[tuple[int, int]]:
         runs.append((lo, hi))
         lo = hi
     return runs
-

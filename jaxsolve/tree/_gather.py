@@ -60,16 +60,16 @@ class GatherSum:
     order: Array | None
 
     def __call__(self, *inputs: Array) -> Array:
-        """Returns [S, H] from J inputs [M_j, H]."""
+        """Returns [S, ...] from J inputs [M_j, ...]."""
         parts = []
         for g, index in enumerate(self.index):
             picked = None
             for x, i in zip(inputs, index, strict=True):
-                y = take(x[:, 0], i)[..., None] if x.shape[1] == 1 else take(x, i)
-                picked = y if picked is None else picked * y
+                picked = take(x, i) if picked is None else picked * take(x, i)
             assert picked is not None
             if self.weight is not None:
-                picked = picked * self.weight[g][..., None]
+                weight = self.weight[g]
+                picked = picked * weight.reshape(weight.shape + (1,) * (picked.ndim - 2))
             parts.append(picked.sum(1))
         if self.order is None:
             return parts[0]
@@ -120,7 +120,9 @@ def build(
         entry[: len(members)] = start[members, None] + lanes
         entry = order[np.where(valid, entry, 0)] if len(order) else entry
         index.append(
-            jnp.asarray(np.stack([np.where(valid, s[entry], pad).astype(np.int32) for s in sources]))
+            jnp.asarray(
+                np.stack([np.where(valid, s[entry], pad).astype(np.int32) for s in sources])
+            )
             if len(order)
             else jnp.full((len(sources), count, width), pad, jnp.int32)
         )

@@ -84,9 +84,7 @@ def compile_hands(game: Game) -> PublicTree:
     nodes = _walk(game, deals)
     hands = [len(x) for x in deals.infostate]
     rows, last = zip(*(_public_rows(nodes, i) for i in range(2)), strict=True)
-    players, places = zip(
-        *(player_tree(rows[i], num_hands=hands[i]) for i in range(2)), strict=True
-    )
+    players, places = zip(*(player_tree(rows[i], hands=hands[i]) for i in range(2)), strict=True)
     weight = nodes.weight[nodes.terminal]
     blocks = np.zeros((len(weight), 2, hands[0], hands[1]))
     for w, (a, b) in enumerate(deals.hand):
@@ -167,9 +165,7 @@ def _walk(game: Game, deals: Deals) -> Nodes:
             break
         chance = look["chance"][node, :, move] * possible[node, :, move]
         new_weight = weight[node] * np.where(at_chance[node, None], chance, 1.0)
-        flat = jax.tree.map(
-            lambda x, n=node: x[n].reshape(-1, *x.shape[2:]), states
-        )
+        flat = jax.tree.map(lambda x, n=node: x[n].reshape(-1, *x.shape[2:]), states)
         seen = visit(game, flat, np.repeat(move, count).astype(np.int32))
         look = {
             k: getattr(seen, k).reshape(len(node), count, *getattr(seen, k).shape[1:])
@@ -313,4 +309,3 @@ def _expand(
     leaf, a, b = np.nonzero((blocks != 0).any(1))
     pairs = np.stack([columns[0][at_leaf[0][leaf], a], columns[1][at_leaf[1][leaf], b]], 1)
     return SequenceForm(tuple(expanded), *merge_payoffs(pairs, blocks[leaf, :, a, b]))
-

@@ -21,7 +21,7 @@ class PlayerInfo:
     Attributes:
         offset: int32 [I + 1], infoset i owns entries offset[i]..offset[i + 1] - 1.
         action: int16 [C], the game's action id of each entry.
-        position: int64 [C], entry -> position in the flattened sequence vector [S * H].
+        position: int64 [C], entry -> position in the flattened sequence vector [S, ...].
         infostate: int32 [I], -1 for infosets that a gadget added.
         public: int32 [I], public state of each infoset, -1 likewise.
         states: observations of every infostate, None where the tree has no such table.
@@ -96,11 +96,11 @@ class TreeInfo:
             return f"p{player}:{infoset}"
         words: list[str] = []
         while at >= 0:
-            word = self._saw(p.states.observation[at])
+            saw, own = self._saw(p.states.observation[at]), int(p.states.action[at])
+            did = self.action_name(player, own) if own >= 0 else ""
+            word = saw if did.startswith(saw) and saw else f"{did} {saw}".strip()
             if word:
                 words.append(word)
-            elif p.states.action[at] >= 0:
-                words.append(self.action_name(player, int(p.states.action[at])))
             at = int(p.states.parent[at])
         return "|".join(reversed(words)) or "start"
 

@@ -16,7 +16,7 @@ from jaxsolve.types import Array
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class SparsePayoffs:
-    """Payoffs as padded lists: any game, any number of players, H = 1.
+    """Payoffs as padded lists: any game, any number of players, no hand axis.
 
     Attributes:
         lists: per player, own sequence <- (other players' sequences, payoff times chance).
@@ -86,9 +86,7 @@ class BlockPayoffs:
         return dataclasses.replace(self, payoff=tuple(p * scale for p in self.payoff))
 
 
-def block_payoffs(
-    sequence: np.ndarray, payoff: np.ndarray, sizes: Sequence[int]
-) -> BlockPayoffs:
+def block_payoffs(sequence: np.ndarray, payoff: np.ndarray, sizes: Sequence[int]) -> BlockPayoffs:
     """Returns the operator of T public leaves.
 
     Args:

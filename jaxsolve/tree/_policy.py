@@ -27,7 +27,7 @@ class Policy:
     """A behaviour policy of every player, in the layout of its tree.
 
     Attributes:
-        players: per player, blocks [A, N, H] of action probabilities; 0 in padding.
+        players: per player, blocks [A, N, ...] of action probabilities; 0 in padding.
         info: names, on the host; dropped by jit and vmap like that of the tree.
     """
 
@@ -121,7 +121,8 @@ def policy_from_probabilities(tree: PublicTree, probabilities: list[np.ndarray])
         one = tree.players[i]
         flat = np.array(join_blocks(one, uniform(one)), np.float64).reshape(-1)
         flat[p.position] = values
-        vector = jnp.asarray(flat.reshape(-1, one.num_hands), dtype=one.root_reach.dtype)
+        shape = (-1, *one.root_reach.shape[1:])
+        vector = jnp.asarray(flat.reshape(shape), dtype=one.root_reach.dtype)
         players.append(split_blocks(one, vector))
     return Policy(tuple(players), info)
 

@@ -1,13 +1,14 @@
 """PublicTree: a game as padded tensors, and its two sweeps.
 
 Per player, decision rows are grouped by the player's own depth (how often they have acted):
-Leduc has 12 game levels and 4 own ones. A level is one or more blocks of equal padded width;
-everything of a block is `[A, N, H]`: actions first, because sums over few actions then run along
-full vector lanes; rows N; private states H last, shared by all rows. A tree compiled from world
-states has one row per infoset and H = 1; a card game built as public tree x hands has one row per
-public state and H hands.
+Leduc has 12 game levels and 4 own ones. A level is one or more blocks of equal padded width, and
+everything of a block is `[A, N]` or `[A, N, H]`: actions first, because sums over few actions then
+run along full vector lanes; rows N; private states H last, shared by all rows. A tree compiled
+from world states has one row per infoset and no hand axis (an axis of length 1 would cost a factor
+of 40 in XLA's CPU reductions); a card game built as public tree x hands has one row per public
+state and H hands. `[A, N, ...]` below stands for both.
 
-Sequence vectors are `[S, H]`: the empty sequences, then block after block, each `[A * N]`.
+Sequence vectors are `[S, ...]`: the empty sequences, then block after block, each `[A * N]`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from jaxsolve.tree._info import TreeInfo
 
 Blocks = tuple[Array, ...]
-"""One array [A, N, H] per block of a player, in order."""
+"""One array [A, N, ...] per block of a player, in order."""
 
 
 @jax.tree_util.register_dataclass
@@ -35,7 +36,7 @@ class Block:
     """Rows of one own level that are padded to one number of actions.
 
     Attributes:
-        legal: bool [A, N, 1], False in padding (a padded row has no legal action).
+        legal: bool [A, N] or [A, N, 1], False in padding (a padded row has no legal action).
         parent: int32 [N], the row's sequence, counted within the level above (or the empty ones).
     """
 
@@ -51,7 +52,7 @@ class PlayerTree:
     Attributes:
         levels: blocks by own depth.
         children: per level, adds the values of its rows to the sequences above them.
-        root_reach: float [roots, H], own reach at the empty sequences: 1, or a range.
+        root_reach: float [roots, ...], own reach at the empty sequences: 1, or a range.
     """
 
     levels: tuple[tuple[Block, ...], ...]
@@ -65,27 +66,29 @@ class PlayerTree:
 
     @property
     def legal(self) -> Blocks:
-        """Per block, bool [A, N, 1]."""
+        """Per block, bool [A, N] or [A, N, 1]."""
         return tuple(b.legal for b in self.blocks)
 
     @property
     def num_sequences(self) -> int:
         """S, empty sequences and padding included."""
-        return self.root_reach.shape[0] + sum(b.legal.shape[0] * b.legal.shape[1] for b in self.blocks)
+        return self.root_reach.shape[0] + sum(
+            b.legal.shape[0] * b.legal.shape[1] for b in self.blocks
+        )
 
     @property
     def num_hands(self) -> int:
-        """H."""
-        return self.root_reach.shape[1]
+        """H, 1 where there is no hand axis."""
+        return self.root_reach.shape[1] if self.root_reach.ndim > 1 else 1
 
 
 class LeafOperator(Protocol):
     """What the leaves are worth. A pytree, so payoffs can be swapped and vmapped."""
 
     def __call__(self, player: int, reach: Sequence[Array]) -> Array:
-        """Returns [S, H]: counterfactual value of each own sequence from the leaves on it.
+        """Returns [S, ...]: counterfactual value of each own sequence from the leaves on it.
 
-        `reach[j]` is [S_j, H_j], the own reach of player j; chance is part of the operator.
+        `reach[j]` is [S_j, ...], the own reach of player j; chance is part of the operator.
         """
         ...
 
@@ -139,13 +142,12 @@ class PublicTree:
 
 
 def reach_of(player: PlayerTree, policy: Blocks) -> Array:
-    """Returns [S, H], the player's own reach of every sequence under a policy (downward sweep)."""
+    """Returns [S, ...], the player's own reach of every sequence under a policy (downward sweep)."""
     parts, above, k = [player.root_reach], player.root_reach, 0
     for level in player.levels:
         here = []
         for block in level:
-            at = take(above[:, 0], block.parent)[:, None] if above.shape[1] == 1 else take(above, block.parent)
-            here.append(_flat(policy[k] * at))
+            here.append(_flat(policy[k] * take(above, block.parent)))
             k += 1
         above = jnp.concatenate(here)
         parts.append(above)
@@ -159,12 +161,12 @@ def values_of(
 
     Args:
         player: whose sequences.
-        leaf_values: [S, H], sum of the leaf operators.
-        row_value: (block number, action values [A, N, H]) -> row values [N, H]; a dot product
+        leaf_values: [S, ...], sum of the leaf operators.
+        row_value: (block number, action values [A, N, ...]) -> row values [N, ...]; a dot product
             with a policy for its value, a maximum for a best response.
 
     Returns:
-        (action values per block [A, N, H], values of the empty sequences [roots, H]).
+        (action values per block [A, N, ...], values of the empty sequences [roots, ...]).
     """
     roots = player.root_reach.shape[0]
     stop, k = leaf_values.shape[0], len(player.blocks)
@@ -180,7 +182,7 @@ def values_of(
         k -= len(level)
         for j, block in enumerate(level):
             a, n = block.legal.shape[:2]
-            q = here[low : low + a * n].reshape(a, n, -1)
+            q = here[low : low + a * n].reshape(a, n, *here.shape[1:])
             out.insert(j, q)
             values.append(row_value(k + j, q))
             low += a * n
@@ -191,7 +193,7 @@ def values_of(
 
 
 def leaf_values(tree: PublicTree, player: int, reach: Sequence[Array]) -> Array:
-    """Returns [S, H], what all leaves together give each sequence of a player."""
+    """Returns [S, ...], what all leaves together give each sequence of a player."""
     total = tree.leaves[0](player, reach)
     for operator in tree.leaves[1:]:
         total = total + operator(player, reach)
@@ -199,30 +201,31 @@ def leaf_values(tree: PublicTree, player: int, reach: Sequence[Array]) -> Array:
 
 
 def split_blocks(player: PlayerTree, flat: Array) -> Blocks:
-    """Returns a sequence vector [S, H] as blocks [A, N, H], without the empty sequences."""
+    """Returns a sequence vector [S, ...] as blocks [A, N, ...], without the empty sequences."""
     out, at = [], player.root_reach.shape[0]
     for block in player.blocks:
         a, n = block.legal.shape[:2]
-        out.append(flat[at : at + a * n].reshape(a, n, -1))
+        out.append(flat[at : at + a * n].reshape(a, n, *flat.shape[1:]))
         at += a * n
     return tuple(out)
 
 
 def join_blocks(player: PlayerTree, blocks: Blocks, root: float = 1.0) -> Array:
-    """Returns blocks [A, N, H] as one sequence vector [S, H], `root` at the empty sequences."""
+    """Returns blocks [A, N, ...] as one sequence vector [S, ...], `root` at the empty sequences."""
     first = jnp.full_like(player.root_reach, root)
     return jnp.concatenate([first, *(_flat(b) for b in blocks)])
 
 
 def uniform(player: PlayerTree) -> Blocks:
-    """Returns the uniform policy over legal actions, per block [A, N, H]; 0 in padding."""
+    """Returns the uniform policy over legal actions, per block [A, N, ...]; 0 in padding."""
     dtype = player.root_reach.dtype
     out = []
     for legal in player.legal:
         p = legal / jnp.maximum(legal.sum(0, keepdims=True), 1).astype(dtype)
-        out.append(jnp.broadcast_to(p, (*legal.shape[:2], player.num_hands)).astype(dtype))
+        shape = (*legal.shape[:2], *player.root_reach.shape[1:])
+        out.append(jnp.broadcast_to(p, shape).astype(dtype))
     return tuple(out)
 
 
 def _flat(block: Array) -> Array:
-    return block.reshape(-1, block.shape[-1])
+    return block.reshape(-1, *block.shape[2:])

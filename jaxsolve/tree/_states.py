@@ -239,9 +239,7 @@ class Walker:
         not_finite = (seen.actor == TERMINAL) & ~np.isfinite(seen.utility).all(1)
         if not_finite.any():
             k = int(np.argmax(not_finite))
-            raise ValueError(
-                self._at(first + k, seen, k, f"utility() returned {seen.utility[k]}")
-            )
+            raise ValueError(self._at(first + k, seen, k, f"utility() returned {seen.utility[k]}"))
         for i, infosets in enumerate(self.infosets):
             ids = self.infostate[-1][:, i]
             k, what = infosets.add(ids, seen.actor == i, seen.actor == TERMINAL, seen.legal)
@@ -272,7 +270,9 @@ class Walker:
         """The message, with the state's path and content."""
         state = jax.tree.map(lambda x: np.asarray(x[k]).tolist(), seen.states)
         path = describe_path(self.game, _Columns(self), index)
-        return f"{self.game.name}: {message}.\n  path: {path or '(initial state)'}\n  state: {state}"
+        return (
+            f"{self.game.name}: {message}.\n  path: {path or '(initial state)'}\n  state: {state}"
+        )
 
 
 class _Columns:
