@@ -7,6 +7,7 @@ at an equilibrium.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -59,14 +60,13 @@ def best_response_values(tree: PublicTree, policy: Policy) -> Array:
 @jax.jit
 def _both_values(tree: PublicTree, policy: tuple[Blocks, ...]) -> tuple[Array, Array]:
     reach = [reach_of(p, b) for p, b in zip(tree.players, policy, strict=True)]
-    now, best = [], []
+    now: list[Array] = []
+    best: list[Array] = []
     for i, player in enumerate(tree.players):
         gain = leaf_values(tree, i, reach)
-        mine, legal = policy[i], player.legal
-        _, root = values_of(player, gain, lambda k, q, p=mine: (p[k] * q).sum(0))
-        now.append((player.root_reach * root).sum())
-        _, root = values_of(player, gain, lambda k, q, m=legal: _maximum(q, m[k]))
-        best.append((player.root_reach * root).sum())
+        for out, row_value in ((now, _mean(policy[i])), (best, _maximum(player.legal))):
+            _, root = values_of(player, gain, row_value)
+            out.append((player.root_reach * root).sum())
     return jnp.stack(now), jnp.stack(best)
 
 
@@ -75,7 +75,7 @@ def _best_response(tree: PublicTree, policy: tuple[Blocks, ...], player: int) ->
     reach = [reach_of(p, b) for p, b in zip(tree.players, policy, strict=True)]
     me = tree.players[player]
     gain = leaf_values(tree, player, reach)
-    action_values, root = values_of(me, gain, lambda k, q: _maximum(q, me.legal[k]))
+    action_values, root = values_of(me, gain, _maximum(me.legal))
     blocks = []
     for q, legal in zip(action_values, me.legal, strict=True):
         best = jnp.where(legal, q, -jnp.inf).argmax(0)
@@ -85,7 +85,16 @@ def _best_response(tree: PublicTree, policy: tuple[Blocks, ...], player: int) ->
     return BestResponse((me.root_reach * root).sum(), tuple(blocks))
 
 
-def _maximum(values: Array, legal: Array) -> Array:
-    """Returns the maximum over legal actions [N, ...]; 0 for padded rows."""
-    top = jnp.where(legal, values, -jnp.inf).max(0)
-    return jnp.where(legal.any(0), top, 0)
+def _mean(policy: Blocks) -> Callable[[int, Array], Array]:
+    """Returns the row value of a policy."""
+    return lambda k, q: (policy[k] * q).sum(0)
+
+
+def _maximum(legal: Blocks) -> Callable[[int, Array], Array]:
+    """Returns the row value of a best response: the largest legal action value, 0 in padding."""
+
+    def row_value(k: int, q: Array) -> Array:
+        top = jnp.where(legal[k], q, -jnp.inf).max(0)
+        return jnp.where(legal[k].any(0), top, 0)
+
+    return row_value

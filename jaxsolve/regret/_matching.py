@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-
 import jax.numpy as jnp
 from jax.tree_util import Partial
 
@@ -63,9 +62,7 @@ def regret_matching(
         prediction: m, how much of the last regret is predicted to come again; None for none.
         discount_prediction: discount the cumulative regret once more under the prediction.
     """
-    update = static(
-        _update, discount=discount, clip=clip, discount_prediction=discount_prediction
-    )
+    update = static(_update, discount=discount, clip=clip, discount_prediction=discount_prediction)
     return Minimizer(Partial(_init), Partial(update, hyper, prediction))
 
 
@@ -148,5 +145,3 @@ def _update_adaptive(
     asymmetry = jnp.minimum(jnp.where(movement > 0, ratio, longest), longest)
     play = jnp.maximum(cumulative + regret / (1 + asymmetry), 0)
     return AdaptiveRegrets(cumulative, regret, error, movement), normalise(play, legal)
-
-

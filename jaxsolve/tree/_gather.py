@@ -118,17 +118,10 @@ def build(
         valid[: len(members)] = lanes < degree[members, None]
         entry = np.zeros((count, width), np.int64)
         entry[: len(members)] = start[members, None] + lanes
-        entry = order[np.where(valid, entry, 0)] if len(order) else entry
-        index.append(
-            jnp.asarray(
-                np.stack([np.where(valid, s[entry], pad).astype(np.int32) for s in sources])
-            )
-            if len(order)
-            else jnp.full((len(sources), count, width), pad, jnp.int32)
-        )
+        entry = order[entry * valid] if len(order) else entry
+        index.append(jnp.asarray(np.stack([_padded(x, entry, valid, pad) for x in sources])))
         if weight is not None:
-            w = np.where(valid, weight[entry], 0.0) if len(order) else np.zeros(valid.shape)
-            weights.append(jnp.asarray(w, dtype=float))
+            weights.append(jnp.asarray(_padded(weight, entry, valid, 0.0), dtype=float))
         position[members] = filled + np.arange(len(members))
         filled += count
     position[position < 0] = filled
@@ -137,6 +130,14 @@ def build(
         None if weight is None else tuple(weights),
         None if whole else jnp.asarray(position),
     )
+
+
+def _padded(values: np.ndarray, entry: np.ndarray, valid: np.ndarray, pad: float) -> np.ndarray:
+    """Returns values[entry] where valid, else `pad`; integers as int32."""
+    kind = np.int32 if np.issubdtype(values.dtype, np.integer) else values.dtype
+    out = np.full(entry.shape, pad, kind)
+    out[valid] = values[entry[valid]]
+    return out
 
 
 def _groups(degree: np.ndarray) -> list[tuple[int, int]]:

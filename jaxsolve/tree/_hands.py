@@ -171,7 +171,7 @@ def _walk(game: Game, deals: Deals) -> Nodes:
             k: getattr(seen, k).reshape(len(node), count, *getattr(seen, k).shape[1:])
             for k in ("actor", "legal", "chance", "utility")
         }
-        states = jax.tree.map(lambda x, n=len(node): x.reshape(n, count, *x.shape[1:]), seen.states)
+        states = jax.tree.map(lambda x: x.reshape(-1, count, *x.shape[1:]), seen.states)
         public_seen = seen.public.reshape(len(node), count, -1)
         observed = public_seen[np.arange(len(node)), (new_weight > 0).argmax(1)]
         live = (new_weight > 0)[..., None]

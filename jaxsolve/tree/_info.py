@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any
+from collections.abc import Hashable
+from typing import Any, cast
 
 import numpy as np
 
 from jaxsolve.game import Game
-from jaxsolve.tree._ids import Infostates
 from jaxsolve.tree._form import SequenceForm
+from jaxsolve.tree._ids import Infostates
 from jaxsolve.tree._states import StateTable
 
 
@@ -117,10 +118,11 @@ class TreeInfo:
         assert self.states is not None or self.game is not None
         if self.states is not None:
             return self.states.public_states.observation.shape[1]
-        return _public_size(self.game)
+        return _public_size(cast(Hashable, self.game))
 
 
 @functools.lru_cache(maxsize=64)
-def _public_size(game: Any) -> int:
-    public, _ = game.observe(game.init())
+def _public_size(game: Hashable) -> int:
+    rules = cast(Game, game)
+    public, _ = rules.observe(rules.init())
     return int(np.size(public))

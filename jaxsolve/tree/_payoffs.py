@@ -71,9 +71,9 @@ class BlockPayoffs:
         leaves: per player, sequence <- its leaves.
     """
 
-    payoff: tuple[Array, Array]
-    sequence: tuple[Array, Array]
-    leaves: tuple[GatherSum, GatherSum]
+    payoff: tuple[Array, ...]
+    sequence: tuple[Array, ...]
+    leaves: tuple[GatherSum, ...]
 
     def __call__(self, player: int, reach: Sequence[Array]) -> Array:
         """See `LeafOperator`."""

@@ -142,7 +142,7 @@ class PublicTree:
 
 
 def reach_of(player: PlayerTree, policy: Blocks) -> Array:
-    """Returns [S, ...], the player's own reach of every sequence under a policy (downward sweep)."""
+    """Returns [S, ...], own reach of every sequence under a policy (downward sweep)."""
     parts, above, k = [player.root_reach], player.root_reach, 0
     for level in player.levels:
         here = []

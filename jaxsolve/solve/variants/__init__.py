@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from jaxsolve.solve._solver import Variant
-from jaxsolve.solve.variants.cfr import cfr, cfr_plus
-from jaxsolve.solve.variants.dcfr import dcfr, dcfr_plus, lcfr
-from jaxsolve.solve.variants.mmd import mmd
-from jaxsolve.solve.variants.modicum import modicum_cfr_plus
-from jaxsolve.solve.variants.pcfr import apcfr_plus, pcfr_plus, pdcfr_plus, sapcfr_plus
-from jaxsolve.solve.variants.scheduled import hs_dcfr, hs_pcfr_plus
+from jaxsolve.solve.variants.cfr import cfr as cfr
+from jaxsolve.solve.variants.cfr import cfr_plus as cfr_plus
+from jaxsolve.solve.variants.dcfr import dcfr as dcfr
+from jaxsolve.solve.variants.dcfr import dcfr_plus as dcfr_plus
+from jaxsolve.solve.variants.dcfr import lcfr as lcfr
+from jaxsolve.solve.variants.mmd import mmd as mmd
+from jaxsolve.solve.variants.modicum import modicum_cfr_plus as modicum_cfr_plus
+from jaxsolve.solve.variants.pcfr import apcfr_plus as apcfr_plus
+from jaxsolve.solve.variants.pcfr import pcfr_plus as pcfr_plus
+from jaxsolve.solve.variants.pcfr import pdcfr_plus as pdcfr_plus
+from jaxsolve.solve.variants.pcfr import sapcfr_plus as sapcfr_plus
+from jaxsolve.solve.variants.scheduled import hs_dcfr as hs_dcfr
+from jaxsolve.solve.variants.scheduled import hs_pcfr_plus as hs_pcfr_plus
 
 SOLVERS: dict[str, Variant] = {
     "cfr": Variant(cfr, "regret matching, uniform average", "Zinkevich et al. 2007"),
@@ -16,7 +23,7 @@ SOLVERS: dict[str, Variant] = {
     "lcfr": Variant(lcfr, "linear CFR, DCFR(1, 1, 1)", "Brown & Sandholm 2019"),
     "dcfr": Variant(dcfr, "discounted CFR", "Brown & Sandholm 2019"),
     "dcfr+": Variant(dcfr_plus, "discounted and clipped", "Xu et al. 2024"),
-    "pcfr+": Variant(pcfr_plus, "predicts the last regret, quadratic average", "Farina et al. 2021"),
+    "pcfr+": Variant(pcfr_plus, "predicts the last regret", "Farina et al. 2021"),
     "sapcfr+": Variant(sapcfr_plus, "predicts a third of it", "arXiv 2503.12770"),
     "apcfr+": Variant(apcfr_plus, "adapts the prediction per infoset", "arXiv 2503.12770"),
     "pdcfr+": Variant(pdcfr_plus, "predictive and discounted", "Xu et al. 2024"),
