@@ -4,6 +4,7 @@
 
 RUN = .venv/bin
 PYTHON = python3 python3.13 python3.12 python3.11
+WORKERS = 2
 
 # Installs this package with the extras named in $$extra and then touches the target. Prints the
 # name of each package as it is fetched. Wheels only, so that nothing is ever compiled.
@@ -43,7 +44,7 @@ demo: .venv/plot
 	@echo 'The average policy:          runs/leduc/policy.npz'
 
 test: .venv/dev
-	$(RUN)/python -m pytest -n 2
+	$(RUN)/python -m pytest -n $(WORKERS)
 
 lint: .venv/dev
 	$(RUN)/ruff check .
