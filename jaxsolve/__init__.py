@@ -7,6 +7,8 @@ from jaxsolve.evaluate import nash_conv as nash_conv
 from jaxsolve.evaluate import solve_lp as solve_lp
 from jaxsolve.evaluate import values as values
 from jaxsolve.solve import SOLVERS as SOLVERS
+from jaxsolve.solve import BatchResult as BatchResult
+from jaxsolve.solve import Solver as Solver
 from jaxsolve.solve import apcfr_plus as apcfr_plus
 from jaxsolve.solve import cfr as cfr
 from jaxsolve.solve import cfr_plus as cfr_plus
@@ -20,6 +22,7 @@ from jaxsolve.solve import modicum_cfr_plus as modicum_cfr_plus
 from jaxsolve.solve import pcfr_plus as pcfr_plus
 from jaxsolve.solve import pdcfr_plus as pdcfr_plus
 from jaxsolve.solve import sapcfr_plus as sapcfr_plus
+from jaxsolve.solve import solve_batch as solve_batch
 from jaxsolve.tree import Policy as Policy
 from jaxsolve.tree import PublicTree as PublicTree
 from jaxsolve.tree import compile as compile

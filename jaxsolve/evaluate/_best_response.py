@@ -59,6 +59,15 @@ def best_response_values(tree: PublicTree, policy: Policy) -> Array:
 
 @jax.jit
 def _both_values(tree: PublicTree, policy: tuple[Blocks, ...]) -> tuple[Array, Array]:
+    now, best = root_values(tree, policy)
+    return jnp.stack([x.sum() for x in now]), jnp.stack([x.sum() for x in best])
+
+
+def root_values(tree: PublicTree, policy: tuple[Blocks, ...]) -> tuple[list[Array], list[Array]]:
+    """Returns each player's value and best-response value at their empty sequences [roots, ...].
+
+    They are weighted by the player's own reach there; their sum is the player's payoff.
+    """
     reach = [reach_of(p, b) for p, b in zip(tree.players, policy, strict=True)]
     now: list[Array] = []
     best: list[Array] = []
@@ -66,8 +75,8 @@ def _both_values(tree: PublicTree, policy: tuple[Blocks, ...]) -> tuple[Array, A
         gain = leaf_values(tree, i, reach)
         for out, row_value in ((now, _mean(policy[i])), (best, _maximum(player.legal))):
             _, root = values_of(player, gain, row_value)
-            out.append((player.root_reach * root).sum())
-    return jnp.stack(now), jnp.stack(best)
+            out.append(player.root_reach * root)
+    return now, best
 
 
 @jax.jit(static_argnames="player")

@@ -1,5 +1,7 @@
 """Solving: the CFR loop, its named variants, and whole runs."""
 
+from jaxsolve.solve._batch import BatchResult as BatchResult
+from jaxsolve.solve._batch import solve_batch as solve_batch
 from jaxsolve.solve._loop import SolveState as SolveState
 from jaxsolve.solve._loop import average_policy as average_policy
 from jaxsolve.solve._loop import current_policy as current_policy
