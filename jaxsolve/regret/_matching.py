@@ -125,8 +125,9 @@ def _scaled(regret: Array, factors: tuple[Array, Array]) -> Array:
 
 
 def _init_adaptive(policy: Array) -> AdaptiveRegrets:
-    zero = jnp.zeros_like(policy)
-    return AdaptiveRegrets(zero, zero, zero[0], zero[0])
+    # Four arrays, not one shared: the loop donates the state's buffers.
+    rows = policy[0]
+    return AdaptiveRegrets(*(jnp.zeros_like(x) for x in (policy, policy, rows, rows)))
 
 
 def _update_adaptive(
