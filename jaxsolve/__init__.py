@@ -8,6 +8,8 @@ from jaxsolve.evaluate import solve_lp as solve_lp
 from jaxsolve.evaluate import values as values
 from jaxsolve.solve import SOLVERS as SOLVERS
 from jaxsolve.solve import BatchResult as BatchResult
+from jaxsolve.solve import Curve as Curve
+from jaxsolve.solve import Result as Result
 from jaxsolve.solve import Solver as Solver
 from jaxsolve.solve import apcfr_plus as apcfr_plus
 from jaxsolve.solve import cfr as cfr
@@ -17,6 +19,7 @@ from jaxsolve.solve import dcfr_plus as dcfr_plus
 from jaxsolve.solve import hs_dcfr as hs_dcfr
 from jaxsolve.solve import hs_pcfr_plus as hs_pcfr_plus
 from jaxsolve.solve import lcfr as lcfr
+from jaxsolve.solve import load_solver as load_solver
 from jaxsolve.solve import mmd as mmd
 from jaxsolve.solve import modicum_cfr_plus as modicum_cfr_plus
 from jaxsolve.solve import pcfr_plus as pcfr_plus
@@ -26,6 +29,11 @@ from jaxsolve.solve import solve_batch as solve_batch
 from jaxsolve.tree import Policy as Policy
 from jaxsolve.tree import PublicTree as PublicTree
 from jaxsolve.tree import compile as compile
+from jaxsolve.tree import load_policy as load_policy
+from jaxsolve.tree import save_policy as save_policy
 from jaxsolve.tree import uniform_policy as uniform_policy
+
+# Last: the function takes the name of the subpackage it comes from.
+from jaxsolve.solve import solve as solve  # isort: skip
 
 __version__ = "0.1.0"

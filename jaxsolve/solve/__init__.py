@@ -2,12 +2,16 @@
 
 from jaxsolve.solve._batch import BatchResult as BatchResult
 from jaxsolve.solve._batch import solve_batch as solve_batch
+from jaxsolve.solve._curve import Curve as Curve
 from jaxsolve.solve._loop import SolveState as SolveState
 from jaxsolve.solve._loop import average_policy as average_policy
 from jaxsolve.solve._loop import current_policy as current_policy
 from jaxsolve.solve._loop import init_state as init_state
 from jaxsolve.solve._loop import iterate as iterate
 from jaxsolve.solve._loop import run as run
+from jaxsolve.solve._names import load_solver as load_solver
+from jaxsolve.solve._solve import Result as Result
+from jaxsolve.solve._solve import solve as solve
 from jaxsolve.solve._solver import Solver as Solver
 from jaxsolve.solve._solver import Variant as Variant
 from jaxsolve.solve.variants import SOLVERS as SOLVERS

@@ -153,7 +153,7 @@ def _members(
     members = [
         (many_trees[k % len(many_trees)], many_solvers[k % len(many_solvers)]) for k in range(size)
     ]
-    first = jax.tree.structure(members[0])
+    first: Any = jax.tree.structure(members[0])
     shapes = [jnp.shape(x) for x in jax.tree.leaves(members[0])]
     for k, member in enumerate(members):
         if jax.tree.structure(member) != first:

@@ -58,6 +58,9 @@ def init_state(tree: PublicTree, solver: Solver, policy: Policy | None = None) -
     """
     start = policy.players if policy is not None else tuple(uniform(p) for p in tree.players)
     reach = tuple(reach_of(p, b) for p, b in zip(tree.players, start, strict=True))
+    # `run` donates its state, which must therefore share no buffer with the caller's policy, nor
+    # with the tree (the reach of a player who never acts is the tree's own array).
+    start, reach = jax.tree.map(jnp.copy, (start, reach))
     return SolveState(
         iteration=jnp.zeros((), jnp.int32),
         minimizer=tuple(tuple(solver.minimizer.init(b) for b in blocks) for blocks in start),

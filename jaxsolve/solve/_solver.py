@@ -27,6 +27,7 @@ class Solver:
         alternating: players update one after the other and see each other's news; otherwise all
             at once from the same policies.
         output: which policy the solver stands for, "average" or "current".
+        scheduled: it reads the planned number of iterations, which then cannot change.
     """
 
     minimizer: Minimizer
@@ -34,6 +35,7 @@ class Solver:
     name: str = dataclasses.field(metadata={"static": True})
     alternating: bool = dataclasses.field(default=True, metadata={"static": True})
     output: str = dataclasses.field(default="average", metadata={"static": True})
+    scheduled: bool = dataclasses.field(default=False, metadata={"static": True})
 
     def simultaneous(self) -> Solver:
         """Returns the same variant with simultaneous updates."""

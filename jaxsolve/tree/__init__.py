@@ -6,4 +6,6 @@ from jaxsolve.tree._gather import exact as exact
 from jaxsolve.tree._policy import Policy as Policy
 from jaxsolve.tree._policy import policy_from_probabilities as policy_from_probabilities
 from jaxsolve.tree._policy import uniform_policy as uniform_policy
+from jaxsolve.tree._policy_file import load_policy as load_policy
+from jaxsolve.tree._policy_file import save_policy as save_policy
 from jaxsolve.tree._public_tree import PublicTree as PublicTree

@@ -20,7 +20,7 @@ from jaxsolve.types import Array
 def modicum_cfr_plus(warmup: Any = 30.0) -> Solver:
     """Returns CFR+ with discounted first iterations and a late average."""
     minimizer = regret_matching((warmup,), discount=_early_discount, clip=True)
-    return Solver(minimizer, Partial(_second_half), "modicum-cfr+")
+    return Solver(minimizer, Partial(_second_half), "modicum-cfr+", scheduled=True)
 
 
 def _early_discount(hyper: tuple[Any], step: Step, t: Array) -> tuple[Array, Array]:

@@ -23,13 +23,13 @@ from jaxsolve.types import Array
 def hs_dcfr(start: Any = 30.0) -> Solver:
     """Returns scheduled DCFR; `start` is gamma at the first iteration, usually 30 or 15."""
     minimizer = regret_matching((), discount=_scheduled_discount)
-    return Solver(minimizer, Partial(_scheduled_decay, start), "hs-dcfr")
+    return Solver(minimizer, Partial(_scheduled_decay, start), "hs-dcfr", scheduled=True)
 
 
 def hs_pcfr_plus(start: Any = 30.0) -> Solver:
     """Returns PCFR+ whose averaging exponent falls from `start` by 5."""
     minimizer = regret_matching(clip=True, prediction=1.0)
-    return Solver(minimizer, Partial(_scheduled_decay, start), "hs-pcfr+")
+    return Solver(minimizer, Partial(_scheduled_decay, start), "hs-pcfr+", scheduled=True)
 
 
 def _progress(step: Step) -> Array:

@@ -1,0 +1,29 @@
+"""`jaxsolve`: the commands, and what happens to errors."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from jaxsolve.cli import _compare, _games, _solve
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Solve imperfect-information games.",
+)
+app.command("games")(_games.games)
+app.command("solvers")(_games.solvers)
+app.command("solve")(_solve.solve)
+app.command("compare")(_compare.compare)
+
+
+def main() -> None:
+    """Runs the command line; bad input is one message on standard error and exit status 2."""
+    try:
+        app()
+    except (ValueError, FileNotFoundError, NotADirectoryError, ImportError) as error:
+        print(f"jaxsolve: {error}", file=sys.stderr)
+        sys.exit(2)

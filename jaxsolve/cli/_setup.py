@@ -1,0 +1,42 @@
+"""Settings of JAX for a process of the command line, and options shared by commands."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Game = Annotated[
+    str, typer.Argument(help='a game with its parameters, such as "leduc(ranks=3)"', metavar="GAME")
+]
+Iterations = Annotated[int, typer.Option(help="each updates every player once")]
+Out = Annotated[Path | None, typer.Option(help="directory for the results")]
+X64 = Annotated[bool, typer.Option("--x64", help="compute in float64")]
+Simultaneous = Annotated[
+    bool, typer.Option("--simultaneous", help="update all players at once, not in turn")
+]
+MeasureEvery = Annotated[
+    int | None, typer.Option(help="iterations between measurements; ten a decade by default")
+]
+MaxStates = Annotated[int, typer.Option(help="refuse games with more world states")]
+
+
+def start_jax(*, x64: bool = False) -> None:
+    """Turns the persistent compilation cache on, and float64 if asked for.
+
+    The cache is in $JAX_COMPILATION_CACHE_DIR, or jaxsolve/ in the user's cache directory.
+    """
+    import jax
+
+    if x64:
+        jax.config.update("jax_enable_x64", True)
+    if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        jax.config.update("jax_compilation_cache_dir", str(Path(base) / "jaxsolve" / "xla"))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
+    # A killed process can leave half an entry behind; JAX then compiles again and warns each time.
+    warnings.filterwarnings("ignore", message="Error reading persistent compilation cache")

@@ -1,0 +1,112 @@
+"""`jaxsolve solve`: one game, one solver."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jaxsolve.cli import _setup
+
+if TYPE_CHECKING:
+    from jaxsolve.solve import Result
+
+
+def solve(
+    game: _setup.Game,
+    solver: Annotated[str, typer.Option(help='such as cfr+ or "dcfr(alpha=1.5)"')] = "pcfr+",
+    iterations: _setup.Iterations = 1000,
+    out: _setup.Out = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="one JSON object per measurement on standard output")
+    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="go on from the checkpoint")] = False,
+    target: Annotated[float | None, typer.Option(help="stop at this exploitability")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="stop after so many seconds")] = None,
+    measure_every: _setup.MeasureEvery = None,
+    checkpoint_seconds: Annotated[
+        float, typer.Option(help="longest work that a killed process can lose")
+    ] = 10.0,
+    simultaneous: _setup.Simultaneous = False,
+    x64: _setup.X64 = False,
+    max_states: _setup.MaxStates = 20_000_000,
+) -> None:
+    """Solve a game: curve.csv, curve.png, policy.npz, config.json and a checkpoint in --out."""
+    config = {k: str(v) if isinstance(v, Path) else v for k, v in locals().items()}
+    _setup.start_jax(x64=x64)
+    import jaxsolve as js
+    from jaxsolve.solve import load_solver
+
+    variant = load_solver(solver, simultaneous=simultaneous)
+    if iterations <= 0:
+        raise ValueError(f"--iterations must be positive, not {iterations}")
+    if resume and out is None:
+        raise ValueError("--resume needs --out, the directory of the run to continue")
+    tree = js.compile(game, max_states=max_states)
+    print(tree, file=sys.stderr)
+
+    def report(iteration: int, seconds: float, exploitability: float) -> None:
+        if as_json:
+            row = {"iteration": iteration, "seconds": seconds, "exploitability": exploitability}
+            print(json.dumps(row), flush=True)
+
+    result = js.solve(
+        tree,
+        variant,
+        iterations=iterations,
+        measure_every=measure_every,
+        target=target,
+        time_limit=time_limit,
+        out=out,
+        resume=resume,
+        checkpoint_seconds=checkpoint_seconds,
+        callback=report,
+    )
+    if out is not None:
+        _write(result, out, config)
+    if not as_json:
+        print(result.curve)
+        print(f"values: {', '.join(f'{x:.7g}' for x in result.values)}")
+    print(result, file=sys.stderr)
+    if out is not None:
+        print(f"written to {out}", file=sys.stderr)
+    if result.status == "interrupted":
+        kept = f"; add --resume to go on from {out}" if out is not None else ""
+        print(f"stopped at iteration {result.iterations:,}{kept}", file=sys.stderr)
+        raise typer.Exit(130)
+    if result.status == "non-finite":
+        print("jaxsolve: the exploitability is not finite; the run stopped", file=sys.stderr)
+        raise typer.Exit(1)
+
+
+def _write(result: Result, out: Path, config: dict[str, object]) -> None:
+    """Writes the files of a run."""
+    import jax
+
+    import jaxsolve as js
+    from jaxsolve.files import write_atomic
+
+    result.curve.save(out / "curve.csv")
+    js.save_policy(result.policy, out / "policy.npz")
+    facts = {
+        "config": config,
+        "device": str(jax.devices()[0].device_kind),
+        "jax": jax.__version__,
+        "jaxsolve": js.__version__,
+        "status": result.status,
+        "iterations": result.iterations,
+        "exploitability": result.exploitability,
+        "values": result.values.tolist(),
+        "seconds": result.seconds,
+        "compile_seconds": result.compile_seconds,
+    }
+    assert dataclasses.is_dataclass(result)
+    write_atomic(out / "config.json", (json.dumps(facts, indent=2) + "\n").encode())
+    try:
+        result.plot().savefig(out / "curve.png")
+    except ImportError as error:
+        print(f"curve.png was not drawn: {error}", file=sys.stderr)

@@ -1,0 +1,80 @@
+"""Files that are whole or absent: written beside their place, then moved into it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def write_atomic(path: Path, content: bytes) -> None:
+    """Writes a file so that a reader, or a kill at any moment, never sees half of it."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+        raise
+
+
+def save_arrays(path: Path, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+    """Writes named arrays and a JSON header; equal content gives equal bytes."""
+    checksum = _checksum(arrays)
+    text = json.dumps({**header, "checksum": checksum}, sort_keys=True)
+    buffer = io.BytesIO()
+    np.savez(buffer, header=np.frombuffer(text.encode(), np.uint8), **arrays)  # type: ignore[arg-type]
+    write_atomic(path, buffer.getvalue())
+
+
+def load_arrays(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Returns (header, arrays) of a file written by `save_arrays`.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: the file is damaged or of another kind.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        header = json.loads(arrays.pop("header").tobytes())
+        whole = header.pop("checksum") == _checksum(arrays)
+    except FileNotFoundError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, ValueError, KeyError, EOFError, OSError) as error:
+        raise ValueError(f"{path} is damaged or not a {kind}: {error}") from None
+    if not whole:
+        raise ValueError(f"{path} is damaged: its content does not match its checksum")
+    if header.get("kind") != kind:
+        raise ValueError(f"{path} is a {header.get('kind')}, not a {kind}")
+    return header, arrays
+
+
+def differences(have: Mapping[str, Any], want: Mapping[str, Any]) -> str:
+    """Returns "key: x instead of y" for every key of `want` that differs, "" if none does."""
+    return "; ".join(
+        f"{key}: {have.get(key)!r} instead of {value!r}"
+        for key, value in want.items()
+        if have.get(key) != value
+    )
+
+
+def _checksum(arrays: Mapping[str, np.ndarray]) -> int:
+    total = 0
+    for name in sorted(arrays):
+        total = zlib.crc32(name.encode(), total)
+        total = zlib.crc32(arrays[name].tobytes(), total)
+    return total

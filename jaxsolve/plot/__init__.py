@@ -1,0 +1,3 @@
+"""Figures from results (needs the extra `plot`)."""
+
+from jaxsolve.plot._curve import curve as curve
