@@ -14,6 +14,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from jaxsolve.game._openspiel import PREFIX, load_openspiel
 from jaxsolve.game._protocol import Game
 
 
@@ -64,11 +65,14 @@ def load(text: str, table: Mapping[str, Entry] | None = None) -> Game:
 
     Args:
         text: `name` or `name(key=value,...)`; words need no quotes, true/false are accepted.
+            "openspiel:" in front of a string of OpenSpiel imports that game.
         table: games to choose from; the installed ones by default.
 
     Raises:
         ValueError: the name, a parameter or the syntax is wrong; says where and what is known.
     """
+    if text.lstrip().startswith(PREFIX):
+        return load_openspiel(text)
     table = registered() if table is None else table
     name, params = parse(text)
     if name not in table:
@@ -140,4 +144,6 @@ def _value(text: str) -> Any:
 
 
 def _at(text: str, position: int, message: str) -> str:
-    return f"wrong game string at character {position + 1}: {message}\n  {text}\n  {' ' * position}^"
+    return (
+        f"wrong game string at character {position + 1}: {message}\n  {text}\n  {' ' * position}^"
+    )

@@ -3,6 +3,8 @@
 from jaxsolve.tree._compile import compile as compile
 from jaxsolve.tree._gather import coarse as coarse
 from jaxsolve.tree._gather import exact as exact
+from jaxsolve.tree._openspiel_policy import from_openspiel as from_openspiel
+from jaxsolve.tree._openspiel_policy import to_openspiel as to_openspiel
 from jaxsolve.tree._policy import Policy as Policy
 from jaxsolve.tree._policy import policy_from_probabilities as policy_from_probabilities
 from jaxsolve.tree._policy import uniform_policy as uniform_policy

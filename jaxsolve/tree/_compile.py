@@ -1,23 +1,25 @@
-"""From rules to a PublicTree."""
+"""From rules, or from a game of OpenSpiel, to a PublicTree."""
 
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
-from jaxsolve.game import Game, load
+from jaxsolve.game import Game, OpenSpielGame, is_pyspiel_game, load, wrap_openspiel
 from jaxsolve.tree._assemble import Placement, assemble
 from jaxsolve.tree._form import SequenceForm, sequence_form
 from jaxsolve.tree._gather import Bucket, exact
 from jaxsolve.tree._hands import compile_hands
 from jaxsolve.tree._info import PlayerInfo, TreeInfo
+from jaxsolve.tree._openspiel import enumerate_openspiel
 from jaxsolve.tree._public_tree import PublicTree
 from jaxsolve.tree._states import MAX_STATES, StateTable, enumerate_states
 
 
 def compile(
-    game: Game | str,
+    game: Game | str | Any,
     *,
     max_states: int = MAX_STATES,
     bucket: Bucket = exact,
@@ -27,7 +29,8 @@ def compile(
     """Returns the tree of a game, compiled from its rules.
 
     Args:
-        game: a rules object, or a string such as "leduc(ranks=3)".
+        game: a rules object, a string such as "leduc(ranks=3)" or "openspiel:leduc_poker", or a
+            `pyspiel.Game`.
         max_states: refuse a game with more world states.
         bucket: rounds tensor sizes up (`jaxsolve.tree.coarse`), so that trees of similar size
             share one compiled program; sizes are exact by default.
@@ -38,17 +41,25 @@ def compile(
             is the first deal, and far fewer rows.
 
     Raises:
-        ValueError: the game breaks the rules of `Game` or is too large; the state is shown.
+        ValueError: the game breaks the rules of `Game` or is too large; the state is shown. Of
+            OpenSpiel: imperfect recall, or two players of general sum; the infostate is shown.
     """
     start = time.perf_counter()
-    rules = load(game) if isinstance(game, str) else game
+    rules: Game
+    if isinstance(game, str):
+        rules = load(game)
+    else:
+        rules = wrap_openspiel(game) if is_pyspiel_game(game) else game
     if layout == "hands":
         return compile_hands(rules)
     if layout != "rows":
         raise ValueError(f'unknown layout {layout!r}; choose "rows" or "hands"')
-    table = enumerate_states(rules, max_states=max_states)
+    if isinstance(rules, OpenSpielGame):
+        table = enumerate_openspiel(rules, max_states=max_states)
+    else:
+        table = enumerate_states(rules, max_states=max_states)
     form = sequence_form(table)
-    return from_form(form, table, rules, start=start, bucket=bucket, keep_states=keep_states)
+    return from_form(form, table, table.game, start=start, bucket=bucket, keep_states=keep_states)
 
 
 def from_form(

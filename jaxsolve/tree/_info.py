@@ -95,6 +95,8 @@ class TreeInfo:
         at = int(p.infostate[infoset])
         if p.states is None or at < 0:
             return f"p{player}:{infoset}"
+        if p.states.name is not None:
+            return p.states.name[at]
         words: list[str] = []
         while at >= 0:
             saw, own = self._saw(p.states.observation[at]), int(p.states.action[at])

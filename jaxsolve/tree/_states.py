@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.game import Game
+from jaxsolve.tree._components import public_components, with_public
 from jaxsolve.tree._ids import IdTable, Infostates, same
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL
 
@@ -78,7 +79,12 @@ def enumerate_states(game: Game, *, max_states: int = MAX_STATES) -> StateTable:
     walker = Walker(game, max_states)
     while len(walker.frontier):
         walker.expand()
-    return walker.table()
+    table = walker.table()
+    if table.public_states.observation.shape[1]:
+        return table
+    depth = np.repeat(np.arange(len(table.depth_start) - 1), np.diff(table.depth_start))
+    found = public_components(table.parent, depth, table.actor, table.infostate)
+    return with_public(table, found)
 
 
 @dataclasses.dataclass
@@ -158,13 +164,10 @@ class Walker:
         local, action = np.nonzero(here.legal)
         total = self.depth_start[-1] + len(local)
         if total > self.max_states:
+            deepest = f" (depth {len(self.depth_start) - 1} alone has {len(local):,})"
             bytes_each = 40 + 8 * self.game.num_players + _state_bytes(here.states)
             raise ValueError(
-                f"{self.game.name} has at least {total:,} world states (depth "
-                f"{len(self.depth_start) - 1} alone has {len(local):,}), over the limit of "
-                f"max_states={self.max_states:,}. Those states would take about "
-                f"{total * bytes_each / 2**30:.1f} GiB while compiling. Raise max_states if the "
-                "memory is there, or choose smaller parameters."
+                too_many_states(self.game, total, self.max_states, bytes_each, deepest)
             )
         seen = visit(
             self.game, jax.tree.map(lambda x: x[local], here.states), action.astype(np.int32)
@@ -273,6 +276,18 @@ class Walker:
         return (
             f"{self.game.name}: {message}.\n  path: {path or '(initial state)'}\n  state: {state}"
         )
+
+
+def too_many_states(
+    game: Game, total: int, max_states: int, bytes_each: int, where: str = ""
+) -> str:
+    """Returns the message for a game over the caller's limit."""
+    return (
+        f"{game.name} has at least {total:,} world states{where}, over the limit of "
+        f"max_states={max_states:,}. Those states would take about "
+        f"{total * bytes_each / 2**30:.1f} GiB while compiling. Raise max_states if the "
+        "memory is there, or choose smaller parameters."
+    )
 
 
 class _Columns:
