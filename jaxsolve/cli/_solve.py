@@ -30,7 +30,7 @@ def solve(
     measure_every: _setup.MeasureEvery = None,
     checkpoint_seconds: Annotated[
         float, typer.Option(help="longest work that a killed process can lose")
-    ] = 10.0,
+    ] = 2.0,
     simultaneous: _setup.Simultaneous = False,
     x64: _setup.X64 = False,
     max_states: _setup.MaxStates = 20_000_000,

@@ -120,7 +120,7 @@ def solve(
     time_limit: float | None = None,
     out: str | Path | None = None,
     resume: bool = False,
-    checkpoint_seconds: float = 10.0,
+    checkpoint_seconds: float = 2.0,
     progress: bool = True,
     callback: Callable[[int, float, float], None] | None = None,
 ) -> Result:
@@ -135,7 +135,8 @@ def solve(
         time_limit: stop after so many seconds, compilation included.
         out: directory for checkpoints.
         resume: go on from the checkpoint in `out`, if there is one.
-        checkpoint_seconds: longest work that a killed process can lose.
+        checkpoint_seconds: longest work that a killed process can lose; longer where saving
+            itself takes more than a twentieth of that.
         progress: show a bar on standard error.
         callback: called with (iteration, seconds, exploitability) at each measurement.
 
@@ -161,7 +162,7 @@ def solve(
     worth.block_until_ready()
     compile_seconds = time.perf_counter() - start
 
-    kept, pace = time.perf_counter(), 0.0
+    kept, pace, interval = time.perf_counter(), 0.0, checkpoint_seconds
     bar = tqdm(total=iterations, initial=done, disable=not progress, desc=solver.name, unit="it")
     with bar, _interruptible() as interrupted:
         while done < iterations and status == "iteration limit":
@@ -190,9 +191,11 @@ def solve(
                     status = "interrupted"
                 elif time_limit is not None and time.perf_counter() - begin >= time_limit:
                     status = "time limit"
-            if directory is not None and time.perf_counter() - kept >= checkpoint_seconds:
+            if directory is not None and time.perf_counter() - kept >= interval:
+                start = time.perf_counter()
                 _checkpoint.save(directory, identity, state, rows, seconds, iterations)
                 kept = time.perf_counter()
+                interval = max(checkpoint_seconds, 20 * (kept - start))
     if not rows or rows[-1][0] != done:
         gap, worth = _measure(tree, solver, state)
         rows.append((done, seconds, float(gap) / tree.num_players))
