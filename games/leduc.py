@@ -239,6 +239,6 @@ ENTRY = Entry(
         Reference(
             "", 9457, (468, 468), -0.085606424078, "OpenSpiel, sequence-form LP", "leduc_poker"
         ),
-        Reference("suits=1", 544, (99, 99), None, ""),
+        Reference("suits=1", 544, (99, 99), 0.0, "sequence-form LP"),
     ),
 )

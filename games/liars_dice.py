@@ -158,11 +158,20 @@ ENTRY = Entry(
     make=LiarsDice,
     summary="Liar's dice: bids on hidden dice, the highest face is wild",
     references=(
-        Reference("", 294883, (12288, 12288), None, "", "liars_dice"),
-        Reference("sides=5", 51181, (2560, 2560), None, "", "liars_dice(dice_sides=5)"),
-        Reference("sides=4", 8181, (512, 512), None, "", "liars_dice(dice_sides=4)"),
+        Reference("", 294883, (12288, 12288), -0.0271317829457, "sequence-form LP", "liars_dice"),
         Reference(
-            "sides=2,dice=2", 8191, (384, 384), None, "", "liars_dice(dice_sides=2,numdice=2)"
+            "sides=5", 51181, (2560, 2560), 0.008, "sequence-form LP", "liars_dice(dice_sides=5)"
+        ),
+        Reference(
+            "sides=4", 8181, (512, 512), 0.0625, "sequence-form LP", "liars_dice(dice_sides=4)"
+        ),
+        Reference(
+            "sides=2,dice=2",
+            8191,
+            (384, 384),
+            0.875,
+            "sequence-form LP",
+            "liars_dice(dice_sides=2,numdice=2)",
         ),
     ),
 )

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from jaxsolve.cli import _setup
+from jaxsolve.cli._games import show
 
 
 def compare(
@@ -25,7 +26,6 @@ def compare(
     """Solve a game with several solvers: compare.csv, compare.png and result.json in --out."""
     _setup.start_jax(x64=x64)
     import jax
-    import rich
     import rich.table
 
     import jaxsolve as js
@@ -48,7 +48,7 @@ def compare(
     for name, r in sorted(results.items(), key=lambda item: item[1].exploitability):
         pace = f"{1e3 * r.seconds / max(r.iterations, 1):.4f}"
         table.add_row(name, f"{r.exploitability:.6g}", pace, f"{r.compile_seconds:.2f}")
-    rich.print(table)
+    show(table)
     if out is None:
         return
     out.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,7 +21,6 @@ def games(
     ] = 60_000,
 ) -> None:
     """List games: parameters, states, infosets, known value."""
-    import rich
     import rich.table
 
     from jaxsolve.game import registered
@@ -55,11 +54,11 @@ def games(
                 extra = ["", difference]
             else:
                 off = "" if reference.value is None else f"{abs(value - reference.value):.1e}"
-                extra = [f"{value:.7g}", off]
+                extra = [f"{value + 0.0 if abs(value) > 1e-12 else 0.0:.7g}", off]
             table.add_row(text, f"{reference.states:,}", infosets, known, *extra)
             parameters = ""
     if not as_json:
-        rich.print(table)
+        show(table)
 
 
 def _exact(text: str, states: int, max_states: int) -> tuple[float | None, str]:
@@ -76,7 +75,6 @@ def _exact(text: str, states: int, max_states: int) -> tuple[float | None, str]:
 
 def solvers() -> None:
     """List solvers: hyper-parameters, what they are, source."""
-    import rich
     import rich.table
 
     from jaxsolve.solve import SOLVERS
@@ -86,4 +84,14 @@ def solvers() -> None:
         parameters = inspect.signature(variant.build).parameters.values()
         values = ", ".join(f"{p.name}={p.default}" for p in parameters)
         table.add_row(name, values, variant.summary, variant.source)
-    rich.print(table)
+    show(table)
+
+
+def show(table: Any) -> None:
+    """Prints a table: as wide as the terminal, or uncut where the output is not one."""
+    import rich.console
+
+    console = rich.console.Console()
+    if not console.is_terminal:
+        console = rich.console.Console(width=240)
+    console.print(table)

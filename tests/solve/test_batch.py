@@ -20,8 +20,8 @@ ITERATIONS = 12  # few, so that rounding has not yet been amplified
 
 
 @pytest.fixture(scope="module")
-def leduc() -> js.PublicTree:
-    return js.compile(games.load("leduc(suits=1)"))
+def tree() -> js.PublicTree:
+    return js.compile(games.load("kuhn"))
 
 
 def _scaled(tree: js.PublicTree, scale: float) -> js.PublicTree:
@@ -33,16 +33,16 @@ def _alone(tree: js.PublicTree, solver: js.Solver) -> float:
     return float(js.exploitability(tree, average_policy(tree, state)))
 
 
-@pytest.mark.parametrize("chunk", [1, 2, 3, 8])
-def test_hyperparameters_equal_a_loop(leduc, chunk):
+@pytest.mark.parametrize("chunk", [1, 3])
+def test_hyperparameters_equal_a_loop(tree, chunk):
     solvers = [js.dcfr(alpha=1 + 0.3 * k, beta=-0.2 * k) for k in range(5)]
-    batch = js.solve_batch(leduc, solvers, iterations=ITERATIONS, chunk=chunk)
-    alone = [_alone(leduc, s) for s in solvers]
+    batch = js.solve_batch(tree, solvers, iterations=ITERATIONS, chunk=chunk)
+    alone = [_alone(tree, s) for s in solvers]
     np.testing.assert_allclose(batch.exploitability[-1], alone, rtol=2e-5)
 
 
-def test_payoffs_equal_a_loop(leduc):
-    trees = [_scaled(leduc, 1.0 + k) for k in range(3)]
+def test_payoffs_equal_a_loop(tree):
+    trees = [_scaled(tree, 1.0 + k) for k in range(3)]
     batch = js.solve_batch(trees, js.pcfr_plus(), iterations=ITERATIONS, measure_every=5)
     assert batch.iterations.tolist() == [5, 10, 12]
     alone = [_alone(t, js.pcfr_plus()) for t in trees]
@@ -51,28 +51,28 @@ def test_payoffs_equal_a_loop(leduc):
     np.testing.assert_allclose(own, batch.exploitability[-1, 2], rtol=2e-5)
 
 
-@pytest.mark.parametrize("name", ["cfr", "cfr+", "apcfr+", "pdcfr+", "hs-dcfr", "mmd"])
-def test_every_kind_of_minimizer_batches(leduc, name):
+@pytest.mark.parametrize("name", ["cfr+", "apcfr+", "hs-dcfr", "mmd"])
+def test_every_kind_of_minimizer_batches(tree, name):
     solver = js.SOLVERS[name].build()
-    trees = [_scaled(leduc, 1.0), _scaled(leduc, 0.5)]
+    trees = [_scaled(tree, 1.0), _scaled(tree, 0.5)]
     batch = js.solve_batch(trees, solver, iterations=4)
     again = js.solve_batch([trees[1], trees[0]], solver, iterations=4)
     np.testing.assert_allclose(batch.exploitability[0], again.exploitability[0][::-1], rtol=1e-6)
     assert batch.exploitability[0, 0] != batch.exploitability[0, 1]
 
 
-def test_ranges_batch(leduc):
+def test_ranges_batch(tree):
     """A range of 0.5 halves both players' stakes in reach, so values scale with it."""
-    player = leduc.players[0]
-    half = leduc.replace(
+    player = tree.players[0]
+    half = tree.replace(
         players=(
             jax.tree.map(lambda x: x, player).__class__(
                 player.levels, player.children, player.root_reach * 0.5
             ),
-            leduc.players[1],
+            tree.players[1],
         )
     )
-    batch = js.solve_batch([leduc, half], js.cfr_plus(), iterations=ITERATIONS)
+    batch = js.solve_batch([tree, half], js.cfr_plus(), iterations=ITERATIONS)
     np.testing.assert_allclose(batch.values[1] * 2, batch.values[0], rtol=1e-4)
 
 
@@ -86,23 +86,23 @@ def test_trees_of_other_rows_are_vmapped():
 
 
 def test_hand_layout_batches():
-    tree = js.compile(games.load("leduc(suits=1)"), layout="hands")
+    tree = js.compile(games.load("kuhn"), layout="hands")
     trees = [_scaled(tree, 1.0), _scaled(tree, 2.0)]
     batch = js.solve_batch(trees, js.cfr_plus(), iterations=ITERATIONS)
     alone = [_alone(t, js.cfr_plus()) for t in trees]
     np.testing.assert_allclose(batch.exploitability[-1], alone, rtol=2e-5)
 
 
-def test_refuses_what_does_not_fit(leduc):
-    kuhn = js.compile(games.load("kuhn"))
-    with pytest.raises(ValueError, match=r"leduc.* and kuhn|differ in shape"):
-        js.solve_batch([leduc, kuhn], js.cfr(), iterations=1)
+def test_refuses_what_does_not_fit(tree):
+    other = js.compile(games.load("rps_plus"))
+    with pytest.raises(ValueError, match=r"kuhn with own levels \[2, 1\].* and rps_plus"):
+        js.solve_batch([tree, other], js.cfr(), iterations=1)
     with pytest.raises(ValueError, match="do not pair"):
-        js.solve_batch([leduc] * 3, [js.cfr()] * 2, iterations=1)
+        js.solve_batch([tree] * 3, [js.cfr()] * 2, iterations=1)
     with pytest.raises(ValueError, match="different kinds"):
-        js.solve_batch(leduc, [js.cfr(), js.pcfr_plus()], iterations=1)
+        js.solve_batch(tree, [js.cfr(), js.pcfr_plus()], iterations=1)
     with pytest.raises(ValueError, match="positive"):
-        js.solve_batch(leduc, js.cfr(), iterations=0)
+        js.solve_batch(tree, js.cfr(), iterations=0)
     small = js.compile(games.load("matching_pennies(numbers=5)"), bucket=coarse)
     large = js.compile(games.load("matching_pennies(numbers=50)"), bucket=coarse)
     with pytest.raises(ValueError, match=r"shape, \(.*\) and \(.*\)"):
@@ -115,7 +115,7 @@ def test_four_devices_give_the_same_result():
         """
         import jax, numpy as np, games, jaxsolve as js
         assert len(jax.local_devices()) == 4
-        tree = js.compile(games.load("leduc(suits=1)"))
+        tree = js.compile(games.load("kuhn"))
         solvers = [js.dcfr(alpha=1 + 0.3 * k) for k in range(6)]
         four = js.solve_batch(tree, solvers, iterations=12, chunk=2)
         one = js.solve_batch(tree, solvers, iterations=12, chunk=2, devices=jax.devices()[:1])
