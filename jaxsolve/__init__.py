@@ -30,7 +30,10 @@ from jaxsolve.tree import Policy as Policy
 from jaxsolve.tree import PublicTree as PublicTree
 from jaxsolve.tree import compile as compile
 from jaxsolve.tree import from_openspiel as from_openspiel
+from jaxsolve.tree import lift as lift
 from jaxsolve.tree import load_policy as load_policy
+from jaxsolve.tree import merge_policies as merge_policies
+from jaxsolve.tree import mix_policies as mix_policies
 from jaxsolve.tree import save_policy as save_policy
 from jaxsolve.tree import to_openspiel as to_openspiel
 from jaxsolve.tree import uniform_policy as uniform_policy

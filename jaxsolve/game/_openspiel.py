@@ -87,15 +87,14 @@ def import_pyspiel() -> ModuleType:
     """Returns the module `pyspiel`.
 
     Raises:
-        ValueError: OpenSpiel is not installed; says how to install it.
+        ImportError: OpenSpiel is not installed; says how to install it.
     """
     try:
         import pyspiel
     except ImportError as error:
-        raise ValueError(
-            "this needs OpenSpiel, which is not installed (or fails to import: "
-            f'{error}). Write: pip install "jaxsolve[openspiel]"'
-        ) from error
+        raise ImportError(
+            f'this needs OpenSpiel ({error}): pip install "jaxsolve[openspiel]"'
+        ) from None
     return pyspiel
 
 
@@ -103,8 +102,9 @@ def load_openspiel(text: str) -> OpenSpielGame:
     """Returns the OpenSpiel game of a string, "openspiel:" in front or not.
 
     Raises:
-        ValueError: OpenSpiel is missing or does not know the string (its own error is passed
-            on), or the game is of a kind that has no tree of infostates.
+        ImportError: OpenSpiel is not installed.
+        ValueError: OpenSpiel does not know the string (its own error is passed on), or the game
+            is of a kind that has no tree of infostates.
     """
     pyspiel = import_pyspiel()
     text = text.strip().removeprefix(PREFIX).strip()

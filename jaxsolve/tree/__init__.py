@@ -10,4 +10,8 @@ from jaxsolve.tree._policy import policy_from_probabilities as policy_from_proba
 from jaxsolve.tree._policy import uniform_policy as uniform_policy
 from jaxsolve.tree._policy_file import load_policy as load_policy
 from jaxsolve.tree._policy_file import save_policy as save_policy
+from jaxsolve.tree._policy_merge import Lifted as Lifted
+from jaxsolve.tree._policy_merge import lift as lift
+from jaxsolve.tree._policy_merge import merge_policies as merge_policies
+from jaxsolve.tree._policy_merge import mix_policies as mix_policies
 from jaxsolve.tree._public_tree import PublicTree as PublicTree

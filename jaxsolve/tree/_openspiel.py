@@ -11,6 +11,7 @@ components of `_components`.
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from typing import Any, NoReturn
 
 import numpy as np
@@ -153,7 +154,7 @@ class _Walk:
         by_place = np.argsort(terminal)
         empty = Infostates(*(np.zeros(0, np.int32),) * 2, np.zeros((1, 0), np.int32))
         plain = StateTable(
-            game=dataclasses.replace(self.game, action_names=self.names),
+            game=dataclasses.replace(self.game, action_names=_distinct(self.names)),
             parent=parent,
             action=action.astype(np.int16) if action.max() < 2**15 else action,
             actor=actor.astype(np.int8),
@@ -261,6 +262,15 @@ def _public_observer(game: Any) -> Any:
         return None if look(game.new_initial_state(), 0) is None else look
     except Exception:  # games say in many ways that they have none
         return None
+
+
+def _distinct(names: dict[tuple[int, int], str]) -> dict[tuple[int, int], str]:
+    """The names, with its number behind every one that an actor has for several actions."""
+    count = Counter((actor, word) for (actor, _), word in names.items())
+    return {
+        (actor, action): word if count[actor, word] == 1 else f"{word} #{action}"
+        for (actor, action), word in names.items()
+    }
 
 
 def _readable(text: str) -> str:

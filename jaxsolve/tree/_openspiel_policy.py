@@ -47,8 +47,9 @@ def to_openspiel(tree: PublicTree, policy: Policy, game: Any = None) -> Any:
             `pyspiel.Game`. Known for the settings that the registry lists one for.
 
     Raises:
-        ValueError: OpenSpiel is missing, the games differ (the state is named), or OpenSpiel's
-            information states cannot hold the policy.
+        ImportError: OpenSpiel is not installed.
+        ValueError: the games differ (the state is named), or OpenSpiel's information states
+            cannot hold the policy.
     """
     match = _match(tree, game)
     table: dict[str, tuple[int, int, np.ndarray]] = {}  # string -> player, infoset, probabilities

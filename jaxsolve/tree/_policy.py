@@ -61,6 +61,26 @@ class Policy:
                 out.append((i, info.labels[i][k], dict(zip(names, values, strict=True))))
         return out
 
+    def table(self, *, values: bool = False, wide: bool = False) -> Any:
+        """Returns a `pandas.DataFrame`, a row for each action of each infoset.
+
+        Its columns are player, infoset (the readable name), action and probability.
+
+        Args:
+            values: add the probability that play reaches the infoset (`reach`), the player's
+                expected payoff from there (`value`) and after each action (`action_value`), in the
+                game's units; NaN where the other players never let it be reached.
+            wide: a row for each infoset and a column for each action instead, NaN where the
+                action is not legal; without `action_value`.
+
+        Raises:
+            ImportError: pandas is not installed.
+            ValueError: `values` without the tree's world states.
+        """
+        from jaxsolve.tree._policy_table import policy_table
+
+        return policy_table(self, values=values, wide=wide)
+
     def __getitem__(self, name: str) -> dict[str, float]:
         """Returns {action name: probability} at the infoset of that name."""
         info = _need(self.info)
