@@ -6,6 +6,7 @@ from jaxsolve.evaluate import exploitability as exploitability
 from jaxsolve.evaluate import nash_conv as nash_conv
 from jaxsolve.evaluate import solve_lp as solve_lp
 from jaxsolve.evaluate import values as values
+from jaxsolve.solve import SAMPLERS as SAMPLERS
 from jaxsolve.solve import SOLVERS as SOLVERS
 from jaxsolve.solve import BatchResult as BatchResult
 from jaxsolve.solve import Curve as Curve
@@ -16,13 +17,16 @@ from jaxsolve.solve import cfr as cfr
 from jaxsolve.solve import cfr_plus as cfr_plus
 from jaxsolve.solve import dcfr as dcfr
 from jaxsolve.solve import dcfr_plus as dcfr_plus
+from jaxsolve.solve import es_mccfr as es_mccfr
 from jaxsolve.solve import hs_dcfr as hs_dcfr
 from jaxsolve.solve import hs_pcfr_plus as hs_pcfr_plus
 from jaxsolve.solve import lcfr as lcfr
 from jaxsolve.solve import load_solver as load_solver
 from jaxsolve.solve import mmd as mmd
 from jaxsolve.solve import modicum_cfr_plus as modicum_cfr_plus
+from jaxsolve.solve import os_mccfr as os_mccfr
 from jaxsolve.solve import pcfr_plus as pcfr_plus
+from jaxsolve.solve import pcs_mccfr as pcs_mccfr
 from jaxsolve.solve import pdcfr_plus as pdcfr_plus
 from jaxsolve.solve import sapcfr_plus as sapcfr_plus
 from jaxsolve.solve import solve_batch as solve_batch

@@ -3,13 +3,15 @@
 One iteration updates every player once. Player i adds its reach to its running average, receives
 counterfactual values from the leaves, sweeps them up, hands them to the minimizer, and sweeps its
 new reach down. A sampled solver differs in one step: its sampler estimates the counterfactual
-values. Averages stay exact for every player, as own reaches are known without sampling. All of a run between two measurements is one `lax` loop in one `jit`; the tree, the
-solver's hyper-parameters and the number of iterations are arguments, so nothing is traced again.
+values. Averages stay exact, for every player: own reaches are known without sampling. All of a run
+between two measurements is one `lax` loop in one `jit`; the tree, the solver's hyper-parameters and
+the number of iterations are arguments, so nothing is traced again.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -114,8 +116,7 @@ def iterate(tree: PublicTree, solver: Solver, state: SolveState, horizon: Array)
     for i, player in enumerate(tree.players):
         seen = reach if solver.alternating else state.reach
         if solver.sampler is None:
-            gain = leaf_values(tree, i, seen)
-            values, _ = values_of(player, gain, lambda k, q, p=policy[i]: (p[k] * q).sum(0))
+            values = _exact_values(tree, i, policy[i], seen)
         else:
             play = policy if solver.alternating else state.policy
             values, touched = solver.sampler(tree, i, play, seen, state.iteration)
@@ -149,6 +150,12 @@ def average_policy(tree: PublicTree, state: SolveState) -> Policy:
 def current_policy(tree: PublicTree, state: SolveState) -> Policy:
     """Returns the policy of the next iteration."""
     return Policy(state.policy, tree.info)
+
+
+def _exact_values(tree: PublicTree, player: int, policy: Blocks, reach: Sequence[Array]) -> Blocks:
+    """Returns counterfactual action values [A, N, ...] by a sweep up from all leaves."""
+    gain = leaf_values(tree, player, reach)
+    return values_of(tree.players[player], gain, lambda k, q: (policy[k] * q).sum(0))[0]
 
 
 def _update(

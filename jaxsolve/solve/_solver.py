@@ -60,8 +60,8 @@ class Solver:
         minimizer: regret update.
         decay: step -> factor of the running sum of reaches before this iteration's is added;
             ((t - 1) / t)^gamma weighs iteration t by t^gamma.
-        name: the row of SOLVERS or SAMPLERS it comes from; hyper-parameters are not part of it, so that
-            sweeping them compiles nothing.
+        name: the row of SOLVERS or SAMPLERS it comes from; hyper-parameters are not part of it,
+            so that sweeping them compiles nothing.
         alternating: players update one after the other and see each other's news; otherwise all
             at once from the same policies.
         output: which policy the solver stands for, "average" or "current".

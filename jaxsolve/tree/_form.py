@@ -94,6 +94,11 @@ def sequence_form(table: StateTable) -> SequenceForm:
     return SequenceForm(tuple(row_tables), *merge_payoffs(sequence, payoff))
 
 
+def last_sequences(table: StateTable, player: int) -> np.ndarray:
+    """Returns int32 [Z], the last sequence of a player at each terminal state."""
+    return _rows_of(table, player)[1]
+
+
 def merge_payoffs(sequence: np.ndarray, payoff: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Returns (sequence, payoff) with equal sequences added up and zeros dropped."""
     if len(sequence):

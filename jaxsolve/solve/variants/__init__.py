@@ -8,6 +8,9 @@ from jaxsolve.solve.variants.cfr import cfr_plus as cfr_plus
 from jaxsolve.solve.variants.dcfr import dcfr as dcfr
 from jaxsolve.solve.variants.dcfr import dcfr_plus as dcfr_plus
 from jaxsolve.solve.variants.dcfr import lcfr as lcfr
+from jaxsolve.solve.variants.mccfr import es_mccfr as es_mccfr
+from jaxsolve.solve.variants.mccfr import os_mccfr as os_mccfr
+from jaxsolve.solve.variants.mccfr import pcs_mccfr as pcs_mccfr
 from jaxsolve.solve.variants.mmd import mmd as mmd
 from jaxsolve.solve.variants.modicum import modicum_cfr_plus as modicum_cfr_plus
 from jaxsolve.solve.variants.pcfr import apcfr_plus as apcfr_plus
@@ -33,3 +36,10 @@ SOLVERS: dict[str, Variant] = {
     "mmd": Variant(mmd, "magnetic mirror descent, last iterate", "Sokota et al. 2023"),
 }
 """Every solver by name; the table the command line, the tests and the study run through."""
+
+SAMPLERS: dict[str, Variant] = {
+    "es-mccfr": Variant(es_mccfr, "external sampling", "Lanctot et al. 2009"),
+    "os-mccfr": Variant(os_mccfr, "outcome sampling", "Lanctot et al. 2009"),
+    "pcs-mccfr": Variant(pcs_mccfr, "public chance sampling", "Johanson et al. 2012"),
+}
+"""Every sampled solver by name; apart from SOLVERS, whose iterations are exact."""

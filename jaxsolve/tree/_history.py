@@ -1,0 +1,189 @@
+"""The world states of a game on the device: what a sampled trajectory walks through.
+
+A state is one row of five integers, so that a step of a trajectory is one gather; its children are
+neighbours, because states lie in breadth-first order. Every state that is not terminal has a
+distribution over its children in one joint vector of probabilities: chance outcomes first (equal
+distributions are stored once), then the policy of each player in the order of its blocks.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import weakref
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxsolve.tree._info import TreeInfo
+from jaxsolve.tree._public_tree import Blocks, PublicTree
+from jaxsolve.tree._states import StateTable
+from jaxsolve.types import CHANCE, Array
+
+T = TypeVar("T")
+
+
+class Node(NamedTuple):
+    """What is stored of a state, each int32 [...].
+
+    Attributes:
+        actor: player, CHANCE or TERMINAL.
+        children: how many there are, 0 at a terminal.
+        first: first child; at a terminal its row among the payoffs.
+        base: position of the first child's probability in the joint vector.
+        stride: distance to the next child's.
+    """
+
+    actor: Array
+    children: Array
+    first: Array
+    base: Array
+    stride: Array
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class HistoryTree:
+    """World states (X states of which Z terminal, n players, D depths).
+
+    Attributes:
+        nodes: int32 [X, 5], rows of `Node`.
+        chance: float [C], the distinct chance distributions, one after the other.
+        utility: float [Z, n], payoffs at terminal states.
+        widths: per depth, the most children of a state in which (player 0, ..., player n - 1,
+            chance) acts; 0 where they never act at that depth.
+    """
+
+    nodes: Array
+    chance: Array
+    utility: Array
+    widths: tuple[tuple[int, ...], ...] = dataclasses.field(metadata={"static": True})
+
+    def node(self, state: Array) -> Node:
+        """Returns the rows of states [...]."""
+        rows = self.nodes.at[state].get(mode="promise_in_bounds", wrap_negative_indices=False)
+        return Node(*(rows[..., k] for k in range(5)))
+
+    def joint(self, policy: Sequence[Blocks]) -> Array:
+        """Returns float [C + ...], the probabilities of all children: chance, then policies."""
+        flat = [b.reshape(-1) for blocks in policy for b in blocks]
+        return jnp.concatenate([self.chance, *flat])
+
+    def start(self, policy: Sequence[Blocks], player: int) -> int:
+        """Returns where a player's blocks begin in the joint vector."""
+        return self.chance.size + sum(b.size for blocks in policy[:player] for b in blocks)
+
+    @property
+    def num_depths(self) -> int:
+        """D."""
+        return len(self.widths)
+
+
+def once_per_tree(build: Callable[[PublicTree], T]) -> Callable[[PublicTree], T]:
+    """Remembers what was built for a tree as long as the tree is there."""
+    known: dict[int, tuple[weakref.ref[PublicTree], T]] = {}
+
+    @functools.wraps(build)
+    def call(tree: PublicTree) -> T:
+        at = id(tree)
+        if at not in known or known[at][0]() is not tree:
+            known[at] = (weakref.ref(tree, lambda _: known.pop(at, None)), build(tree))
+        return known[at][1]
+
+    return call
+
+
+@once_per_tree
+def history_tree(tree: PublicTree) -> HistoryTree:
+    """Returns the world states of a compiled tree.
+
+    Raises:
+        ValueError: the tree has no table of states.
+    """
+    table, info = states_of(tree)
+    total = table.num_states
+    parent = table.parent[1:]
+    count = np.bincount(parent, minlength=total)
+    first = 1 + np.searchsorted(parent, np.arange(total))
+    first[table.terminal] = np.arange(len(table.terminal))
+    base = np.zeros(total, np.int64)
+    stride = np.zeros(total, np.int64)
+    chance = _chance_rows(table, first, count, base, stride)
+    start = len(chance)
+    for i, player in enumerate(tree.players):
+        acts = np.flatnonzero(table.actor == i)
+        place = info.players[i]
+        infoset = np.full(len(table.infostates[i].parent), -1)
+        infoset[place.infostate] = np.arange(place.num_infosets)
+        entry = place.offset[infoset[table.infostate[acts, i]]]
+        base[acts] = start + place.position[entry] - place.roots
+        more = np.minimum(entry + 1, len(place.position) - 1)
+        stride[acts] = np.where(count[acts] > 1, place.position[more] - place.position[entry], 0)
+        start += player.num_sequences - place.roots
+    rows = np.stack([table.actor, count, first, base, stride], 1)
+    dtype = tree.players[0].root_reach.dtype
+    return HistoryTree(
+        nodes=jnp.asarray(rows, jnp.int32),
+        chance=jnp.asarray(chance, dtype),
+        utility=jnp.asarray(table.utility, dtype),
+        widths=_widths(table, count),
+    )
+
+
+def states_of(tree: PublicTree) -> tuple[StateTable, TreeInfo]:
+    """Returns the table of world states that a tree was compiled from, and its names.
+
+    Raises:
+        ValueError: there is no such table.
+    """
+    info = tree.info
+    if info is None or info.states is None:
+        name = "this tree" if info is None else info.name
+        raise ValueError(
+            f"{name} has no table of world states, which sampling needs. Compile the game with "
+            'jaxsolve.compile(game, layout="rows", keep_states=True), the defaults.'
+        )
+    return info.states, info
+
+
+def worth(tree: PublicTree, policy: Sequence[Blocks]) -> np.ndarray:
+    """Returns float64 [n], expected payoffs of a policy by the table of states, on the host."""
+    table, _ = states_of(tree)
+    history = history_tree(tree)
+    joint, nodes = np.asarray(history.joint(policy), np.float64), np.asarray(history.nodes)
+    reach = np.ones(len(nodes))
+    for lo, hi in zip(table.depth_start[1:-1], table.depth_start[2:], strict=True):
+        up = Node(*nodes[table.parent[lo:hi]].T)
+        slot = np.arange(lo, hi) - up.first
+        reach[lo:hi] = reach[table.parent[lo:hi]] * joint[up.base + slot * up.stride]
+    return reach[table.terminal] @ table.utility
+
+
+def _chance_rows(
+    table: StateTable, first: np.ndarray, count: np.ndarray, base: np.ndarray, stride: np.ndarray
+) -> np.ndarray:
+    """Returns the distinct distributions, and points every chance state at its own."""
+    at = np.flatnonzero(table.actor == CHANCE)
+    stride[at] = 1
+    rows, filled = [np.zeros(0)], 0
+    for width in np.unique(count[at]):
+        members = at[count[at] == width]
+        children = first[members][:, None] + np.arange(width)
+        odds = table.chance[children] / table.chance[members][:, None]
+        _, sample, which = np.unique(odds.round(12), axis=0, return_index=True, return_inverse=True)
+        base[members] = filled + which.reshape(-1) * width
+        rows.append(odds[sample].reshape(-1))
+        filled += len(sample) * width
+    return np.concatenate(rows)
+
+
+def _widths(table: StateTable, count: np.ndarray) -> tuple[tuple[int, ...], ...]:
+    players = [*range(table.game.num_players), CHANCE]
+    out = []
+    for lo, hi in zip(table.depth_start[:-1], table.depth_start[1:], strict=True):
+        here, width = table.actor[lo:hi], count[lo:hi]
+        out.append(tuple(int(width[here == a].max(initial=0)) for a in players))
+    return tuple(out)
