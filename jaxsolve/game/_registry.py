@@ -6,9 +6,7 @@ Games are found through the entry-point group `jaxsolve.games`: each entry is a 
 
 from __future__ import annotations
 
-import ast
 import dataclasses
-import difflib
 import importlib.metadata
 import inspect
 from collections.abc import Callable, Mapping
@@ -16,6 +14,7 @@ from typing import Any, NamedTuple
 
 from jaxsolve.game._openspiel import PREFIX, load_openspiel
 from jaxsolve.game._protocol import Game
+from jaxsolve.game._strings import pointing, read, unknown
 
 
 class Reference(NamedTuple):
@@ -76,9 +75,7 @@ def load(text: str, table: Mapping[str, Entry] | None = None) -> Game:
     table = registered() if table is None else table
     name, params = parse(text)
     if name not in table:
-        near = difflib.get_close_matches(name, table, 1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"unknown game {name!r}.{hint} Known games: {', '.join(table)}.")
+        raise ValueError(unknown("game", name, table))
     entry = table[name]
     for key in params:
         if key not in entry.parameters:
@@ -94,24 +91,11 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
         ValueError: points at the character where the string stops making sense.
     """
     text = text.strip()
-    name, bracket, rest = text.partition("(")
-    if not name.isidentifier():
-        raise ValueError(_at(text, 0, "expected a game name such as leduc"))
-    if not bracket:
-        return name, {}
-    if not rest.endswith(")"):
-        raise ValueError(_at(text, len(text), "expected a closing ')'"))
-    params: dict[str, Any] = {}
-    position = len(name) + 1
-    for part in _split(rest[:-1]):
-        key, equals, value = part.partition("=")
-        if not equals or not key.strip().isidentifier() or not value.strip():
-            raise ValueError(_at(text, position, "expected key=value"))
-        if key.strip() in params:
-            raise ValueError(_at(text, position, f"{key.strip()} is given twice"))
-        params[key.strip()] = _value(value.strip())
-        position += len(part) + 1
-    return name, params
+    name, parameters = read(text, kind="game", example="leduc")
+    for p in parameters:
+        if not p.key:
+            raise ValueError(pointing("game", text, p.position, "expected key=value"))
+    return name, {p.key: p.value for p in parameters}
 
 
 def format_name(name: str, params: Mapping[str, Any]) -> str:
@@ -121,29 +105,3 @@ def format_name(name: str, params: Mapping[str, Any]) -> str:
         text = str(value).lower() if isinstance(value, bool) else str(value).replace(" ", "")
         parts.append(f"{key}={text}")
     return f"{name}({','.join(parts)})" if parts else name
-
-
-def _split(text: str) -> list[str]:
-    """Splits at commas that are not inside brackets."""
-    parts, depth, start = [], 0, 0
-    for i, c in enumerate(text):
-        depth += (c in "([") - (c in ")]")
-        if c == "," and depth == 0:
-            parts.append(text[start:i])
-            start = i + 1
-    return [*parts, text[start:]] if text.strip() else []
-
-
-def _value(text: str) -> Any:
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
-
-
-def _at(text: str, position: int, message: str) -> str:
-    return (
-        f"wrong game string at character {position + 1}: {message}\n  {text}\n  {' ' * position}^"
-    )
