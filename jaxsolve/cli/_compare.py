@@ -82,6 +82,6 @@ def compare(
 
 def split_names(text: str) -> list[str]:
     """Splits at commas outside brackets."""
-    from jaxsolve.game._registry import _split
+    from jaxsolve.game._strings import split
 
-    return [part.strip() for part in _split(text)]
+    return [part.strip() for part in split(text)]

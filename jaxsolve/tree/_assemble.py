@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.tree._form import Rows, SequenceForm
-from jaxsolve.tree._gather import Bucket, build, exact, split
+from jaxsolve.tree._gather import Bucket, build, exact, float_type, split
 from jaxsolve.tree._payoffs import sparse_payoffs
 from jaxsolve.tree._public_tree import Block, PlayerTree, PublicTree
 
@@ -30,7 +30,7 @@ class Placement:
 def assemble(
     form: SequenceForm, *, bucket: Bucket = exact
 ) -> tuple[PublicTree, tuple[Placement, ...]]:
-    """Returns the tensors of a game in sequence form, one row per infoset.
+    """Returns the tensors of a game in sequence form as numpy arrays, one row per infoset.
 
     Args:
         form: the game on the host.
@@ -47,7 +47,7 @@ def assemble(
 def player_tree(
     rows: Rows, *, hands: int | None, bucket: Bucket = exact
 ) -> tuple[PlayerTree, Placement]:
-    """Returns the tensors of one player, and where each sequence went.
+    """Returns the numpy tensors of one player, and where each sequence went.
 
     Args:
         rows: decision rows; public states of the player where there are hands.
@@ -69,8 +69,9 @@ def player_tree(
             legal[:, : len(group)] = np.arange(longest)[:, None] < width[group]
             parent = np.zeros(count, np.int32)
             parent[: len(group)] = place[rows.parent[group]] - above_start
-            mask = legal if hands is None else legal[..., None]
-            blocks.append(Block(jnp.asarray(mask), jnp.asarray(parent)))
+            mask: Any = legal if hands is None else legal[..., None]
+            link: Any = parent
+            blocks.append(Block(mask, link))
             value_at[group] = row_count + np.arange(len(group))
             for slot in range(longest):
                 has = np.flatnonzero(width[group] > slot)
@@ -83,10 +84,10 @@ def player_tree(
         )
         levels.append(tuple(blocks))
         above_start, above_size = level_start, start - level_start
-    reach = np.asarray(rows.root_reach)
+    reach: Any = np.asarray(rows.root_reach)
     if hands is not None:
         reach = np.broadcast_to(reach.reshape(rows.roots, -1), (rows.roots, hands))
-    return PlayerTree(tuple(levels), tuple(children), jnp.asarray(reach, float)), Placement(
+    return PlayerTree(tuple(levels), tuple(children), reach.astype(float_type())), Placement(
         place, start
     )
 

@@ -14,6 +14,7 @@ from jaxsolve.tree._gather import Bucket, exact
 from jaxsolve.tree._hands import compile_hands
 from jaxsolve.tree._info import PlayerInfo, TreeInfo
 from jaxsolve.tree._openspiel import enumerate_openspiel
+from jaxsolve.tree._place import place
 from jaxsolve.tree._public_tree import PublicTree
 from jaxsolve.tree._states import MAX_STATES, StateTable, enumerate_states
 
@@ -86,7 +87,7 @@ def from_form(
         form=form,
         states=table if keep_states else None,
     )
-    return tree.replace(info=info)
+    return place(tree, game.name).replace(info=info)
 
 
 def player_info(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -44,6 +45,11 @@ def coarse(size: int) -> int:
         return size
     power = 1 << (size - 1).bit_length()
     return power * 3 // 4 if size <= power * 3 // 4 else power
+
+
+def float_type() -> np.dtype:
+    """Returns float32, or float64 where JAX has 64-bit types enabled."""
+    return np.dtype(jax.dtypes.canonicalize_dtype(np.float64))
 
 
 def take(x: Array, index: Array) -> Array:
@@ -121,7 +127,7 @@ def build(
     weight: np.ndarray | None = None,
     bucket: Bucket = exact,
 ) -> GatherSum:
-    """Returns the map that adds `weight[e] * prod_j x_j[sources[j][e]]` to out[target[e]].
+    """Returns out[target[e]] += weight[e] * prod_j x_j[sources[j][e]], in numpy arrays.
 
     Args:
         target: int [E], output of each entry.
@@ -136,8 +142,9 @@ def build(
     start = np.concatenate([[0], np.cumsum(degree)])
     groups = _groups(degree)
     whole = len(groups) == 1 and groups[0][0] == 0
-    index, weights = [], []
-    position = np.full(size, -1, np.int32)
+    index: list[Any] = []
+    weights: list[Any] = []
+    position: Any = np.full(size, -1, np.int32)
     filled = 0
     for lowest, longest in groups:
         members = np.flatnonzero((degree >= lowest) & (degree <= longest))
@@ -149,16 +156,16 @@ def build(
         entry = np.zeros((count, width), np.int64)
         entry[: len(members)] = start[members, None] + lanes
         entry = order[entry * valid] if len(order) else entry
-        index.append(jnp.asarray(np.stack([_padded(x, entry, valid, pad) for x in sources])))
+        index.append(np.stack([_padded(x, entry, valid, pad) for x in sources]))
         if weight is not None:
-            weights.append(jnp.asarray(_padded(weight, entry, valid, 0.0), dtype=float))
+            weights.append(_padded(weight, entry, valid, 0.0).astype(float_type()))
         position[members] = filled + np.arange(len(members))
         filled += count
     position[position < 0] = filled
     return GatherSum(
         tuple(index),
         None if weight is None else tuple(weights),
-        None if whole else jnp.asarray(position),
+        None if whole else position,
     )
 
 

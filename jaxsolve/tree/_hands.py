@@ -21,6 +21,7 @@ from jaxsolve.tree._form import Rows, SequenceForm, merge_payoffs, row_levels
 from jaxsolve.tree._ids import Infostates
 from jaxsolve.tree._info import PlayerInfo, TreeInfo
 from jaxsolve.tree._payoffs import block_payoffs
+from jaxsolve.tree._place import place
 from jaxsolve.tree._public_tree import PublicTree
 from jaxsolve.tree._states import StateTable, Visited, Walker, visit
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL
@@ -104,7 +105,7 @@ def compile_hands(game: Game) -> PublicTree:
         build_seconds=time.perf_counter() - start,
         form=_expand(infos, rows, at_leaf, blocks),
     )
-    return tree.replace(info=info)
+    return place(tree, game.name).replace(info=info)
 
 
 def _deal(game: Game) -> Deals:

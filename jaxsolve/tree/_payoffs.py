@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.tree._gather import Bucket, GatherSum, build, exact, take
+from jaxsolve.tree._gather import Bucket, GatherSum, build, exact, float_type, take
 from jaxsolve.types import Array
 
 
@@ -96,14 +97,6 @@ def block_payoffs(sequence: np.ndarray, payoff: np.ndarray, sizes: Sequence[int]
     """
     leaf = np.arange(len(sequence))
     lists = [build(sequence[:, i], [leaf], sizes[i], pad=len(leaf)) for i in range(2)]
-    return BlockPayoffs(
-        (
-            jnp.asarray(payoff[:, 0], dtype=float),
-            jnp.asarray(payoff[:, 1].swapaxes(1, 2), dtype=float),
-        ),
-        (
-            jnp.asarray(sequence[:, 0].astype(np.int32)),
-            jnp.asarray(sequence[:, 1].astype(np.int32)),
-        ),
-        (lists[0], lists[1]),
-    )
+    dense: Any = (payoff[:, 0], payoff[:, 1].swapaxes(1, 2))
+    hangs: Any = tuple(sequence[:, i].astype(np.int32) for i in range(2))
+    return BlockPayoffs(tuple(p.astype(float_type()) for p in dense), hangs, tuple(lists))
