@@ -77,10 +77,10 @@ def solvers() -> None:
     """List solvers: hyper-parameters, what they are, source."""
     import rich.table
 
-    from jaxsolve.solve import SOLVERS
+    from jaxsolve.solve import SAMPLERS, SOLVERS
 
     table = rich.table.Table("solver", "hyper-parameters", "what", "source")
-    for name, variant in SOLVERS.items():
+    for name, variant in (SOLVERS | SAMPLERS).items():
         parameters = inspect.signature(variant.build).parameters.values()
         values = ", ".join(f"{p.name}={p.default}" for p in parameters)
         table.add_row(name, values, variant.summary, variant.source)

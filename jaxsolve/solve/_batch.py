@@ -92,7 +92,7 @@ def solve_batch(
 
     Members that differ in numbers only (payoffs, chance, ranges, hyper-parameters) lie along the
     last axis of every array, so that each gather moves whole vectors; members whose rows differ
-    are vmapped.
+    or that sample (a batch of seeds) are vmapped.
 
     Args:
         trees: B trees of equal shape, or one.
@@ -150,9 +150,10 @@ def _members(
             raise ValueError(f"{len(given)} {name} do not pair with a batch of {size}")
     if size == 0:
         raise ValueError("an empty batch")
-    members = [
+    pairs = [
         (many_trees[k % len(many_trees)], many_solvers[k % len(many_solvers)]) for k in range(size)
     ]
+    members = [(tree, solver.bind(tree)) for tree, solver in pairs]
     first: Any = jax.tree.structure(members[0])
     shapes = [jnp.shape(x) for x in jax.tree.leaves(members[0])]
     for k, member in enumerate(members):
@@ -189,8 +190,8 @@ def _stack(
     differs = tuple(
         any(x is not c[0] and not np.array_equal(x, c[0]) for x in c[1:]) for c in columns
     )
-    tree = members[0][0]
-    floating = all(
+    tree, solver = members[0]
+    floating = solver.sampler is None and all(
         jnp.issubdtype(jnp.result_type(c[0]), jnp.floating)
         for c, d in zip(columns, differs, strict=True)
         if d

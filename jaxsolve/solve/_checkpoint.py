@@ -35,9 +35,10 @@ class Saved(NamedTuple):
 def identity(tree: PublicTree, solver: Solver, horizon: int) -> dict[str, Any]:
     """Returns what two runs must share for one to continue the other."""
     hyper = [np.asarray(x).tolist() for x in jax.tree.leaves(solver)]
+    batch = "" if solver.sampler is None else f" in batches of {solver.sampler.batch}"
     return {
         "game": tree.info.name if tree.info is not None else "",
-        "solver": f"{solver.name}{hyper}",
+        "solver": f"{solver.name}{hyper}{batch}",
         "updates": "alternating" if solver.alternating else "simultaneous",
         "dtype": str(tree.players[0].root_reach.dtype),
         "planned iterations": horizon if solver.scheduled else "any",

@@ -23,6 +23,7 @@ from jaxsolve.solve._curve import Curve, measurement_points
 from jaxsolve.solve._loop import SolveState, average_policy, current_policy, init_state, run
 from jaxsolve.solve._names import load_solver
 from jaxsolve.solve._solver import Solver
+from jaxsolve.solve.sampling import nodes_touched
 from jaxsolve.tree._compile import compile
 from jaxsolve.tree._policy import Policy
 from jaxsolve.tree._public_tree import PublicTree
@@ -73,6 +74,11 @@ class Result:
     def exploitability(self) -> float:
         """The last measurement."""
         return float(self.curve.exploitability[-1])
+
+    @property
+    def nodes(self) -> int:
+        """World states touched: by the samples, or the whole game for each player's update."""
+        return nodes_touched(self.tree, self.state)
 
     def plot(self) -> Any:
         """Returns a matplotlib figure of the curve (needs the extra `plot`)."""
@@ -151,13 +157,14 @@ def solve(
     if resume and directory is None:
         raise ValueError("resume=True needs out=, the directory of the run to continue")
     saved, identity = _open(tree, solver, directory, iterations, resume)
+    ready = solver.bind(tree)
 
     points = measurement_points(iterations, measure_every)
     state, rows, seconds = saved.state, saved.rows, saved.seconds
     done, status = int(state.iteration), "iteration limit"
     horizon = jnp.asarray(iterations, jnp.int32)
     start = time.perf_counter()
-    state = jax.block_until_ready(run(tree, solver, state, jnp.asarray(0, jnp.int32), horizon))
+    state = jax.block_until_ready(run(tree, ready, state, jnp.asarray(0, jnp.int32), horizon))
     gap, worth = _measure(tree, solver, state)
     worth.block_until_ready()
     compile_seconds = time.perf_counter() - start
@@ -169,7 +176,7 @@ def solve(
             stop = next(p for p in points if p > done)
             count = _chunk(stop - done, pace)
             start = time.perf_counter()
-            state = run(tree, solver, state, jnp.asarray(count, jnp.int32), horizon)
+            state = run(tree, ready, state, jnp.asarray(count, jnp.int32), horizon)
             jax.block_until_ready(state.iteration)
             pace = (time.perf_counter() - start) / count
             seconds += pace * count
