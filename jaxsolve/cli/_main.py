@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from jaxsolve.cli import _compare, _games, _solve
+from jaxsolve.cli import _bench, _compare, _games, _reproduce, _solve
 
 app = typer.Typer(
     add_completion=False,
@@ -18,6 +18,8 @@ app.command("games")(_games.games)
 app.command("solvers")(_games.solvers)
 app.command("solve")(_solve.solve)
 app.command("compare")(_compare.compare)
+app.command("bench")(_bench.bench)
+app.command("reproduce")(_reproduce.reproduce)
 
 
 def main() -> None:

@@ -1,0 +1,144 @@
+"""What every experiment leaves behind: result.json, a Markdown table and a picture."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+import platform
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+
+Row = Mapping[str, Any]
+
+
+@dataclasses.dataclass
+class Report:
+    """The outcome of an experiment.
+
+    Attributes:
+        name: of the experiment.
+        quick: whether it was run with reduced settings.
+        seconds: wall time of the whole experiment.
+        rows: one mapping per point or table line, plain values only; figures that a paper gives
+            have keys ending in `_paper`.
+        extra: further entries of result.json.
+        columns: keys of the rows that tables show, in order; None for all.
+        shown: lines of the table, where it is not simply the rows.
+    """
+
+    name: str
+    quick: bool
+    seconds: float
+    rows: list[dict[str, Any]]
+    extra: dict[str, Any] = dataclasses.field(default_factory=dict)
+    columns: Sequence[str] | None = None
+    shown: Sequence[Row] | None = None
+
+    @property
+    def table(self) -> list[Row]:
+        """The lines of the table: `shown` or the rows, with the chosen columns."""
+        lines = self.rows if self.shown is None else self.shown
+        if self.columns is None:
+            return list(lines)
+        return [{k: line.get(k) for k in self.columns} for line in lines]
+
+    def as_json(self) -> str:
+        """Returns the text of result.json; a number that is not finite becomes null."""
+        content = {
+            "name": self.name,
+            "quick": self.quick,
+            "device": device_name(),
+            "jax": jax.__version__,
+            "seconds": round(self.seconds, 3),
+            "rows": self.rows,
+            **self.extra,
+        }
+        return json.dumps(_finite(content), indent=1) + "\n"
+
+    def save(self, out: Path, *, figure: Any = None) -> list[Path]:
+        """Writes result.json, NAME.md and, if there is a figure, NAME.png; returns their paths.
+
+        Args:
+            out: folder, made if it is not there.
+            figure: a matplotlib Figure.
+        """
+        out.mkdir(parents=True, exist_ok=True)
+        written = [out / "result.json", out / f"{self.name}.md"]
+        written[0].write_text(self.as_json())
+        written[1].write_text(markdown(self.table))
+        if figure is not None:
+            written.append(out / f"{self.name}.png")
+            figure.savefig(written[-1], dpi=150, bbox_inches="tight")
+        return written
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """Returns rows as a Markdown table, numbers to the right."""
+    keys = columns(rows)
+    lines = [f"| {' | '.join(keys)} |", f"|{''.join(_rule(rows, k) for k in keys)}"]
+    lines += [f"| {' | '.join(cell(row.get(k)) for k in keys)} |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def columns(rows: Sequence[Row]) -> list[str]:
+    """Returns the keys of all rows, in order of appearance."""
+    return list(dict.fromkeys(k for row in rows for k in row))
+
+
+def cell(value: Any) -> str:
+    """Returns a value as a table shows it: four significant digits, nothing for None."""
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    if not math.isfinite(value):
+        return ""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def device_name() -> str:
+    """Returns the device that JAX computes on, e.g. "AMD EPYC, 2 cores" or "NVIDIA H200"."""
+    device = jax.devices()[0]
+    if device.platform != "cpu":
+        return str(device.device_kind)
+    usable = getattr(os, "sched_getaffinity", None)
+    cores = len(usable(0)) if usable is not None else os.cpu_count()
+    return f"{_processor()}, {cores} cores"
+
+
+def slug(text: str) -> str:
+    """Returns text as part of a file name: lower case, words joined by hyphens."""
+    return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-")
+
+
+def _processor() -> str:
+    try:
+        lines: Iterable[str] = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = ()
+    for line in lines:
+        if line.startswith("model name"):
+            return re.sub(r"\(R\)|\(TM\)|CPU|Processor|@.*", "", line.split(":", 1)[1]).strip()
+    return platform.processor() or platform.machine()
+
+
+def _rule(rows: Sequence[Row], key: str) -> str:
+    return "---|" if any(isinstance(row.get(key), str) for row in rows) else "--:|"
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {k: _finite(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

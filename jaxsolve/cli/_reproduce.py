@@ -1,0 +1,68 @@
+"""`jaxsolve reproduce`: a figure or table of the experiments folder."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated, Any
+
+import typer
+
+from jaxsolve.cli import _setup
+
+
+def reproduce(
+    name: Annotated[
+        str | None, typer.Argument(help="an experiment; without one, they are listed")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="reduced settings")] = False,
+    out: Annotated[Path | None, typer.Option(help="folder; runs/NAME by default")] = None,
+) -> None:
+    """Run an experiment: result.json, a Markdown table and a picture."""
+    found = experiments()
+    if name is None:
+        for known in found.names():
+            summary = (found.load(known).__doc__ or "").strip().splitlines()
+            print(f"{known:20s} {summary[0] if summary else ''}")
+        return
+    experiment = found.load(name)
+    _setup.start_jax()
+    import rich
+
+    out = Path("runs") / name if out is None else out
+    report = experiment.main(quick, out)
+    rich.print(table(report))
+    print(f"written to {out}", file=sys.stderr)
+
+
+def experiments() -> ModuleType:
+    """Returns the package of experiments.
+
+    Raises:
+        ImportError: it is not installed beside this package.
+    """
+    try:
+        return importlib.import_module("experiments")
+    except ModuleNotFoundError as error:
+        if error.name != "experiments":
+            raise
+        raise ImportError(
+            "the experiments are not installed; run this in a clone of the repository that was "
+            "installed with pip install --editable"
+        ) from error
+
+
+def table(report: Any) -> Any:
+    """Returns a report as a table for the terminal."""
+    import rich.table
+
+    from experiments import cell, columns
+
+    lines = report.table
+    keys = columns(lines)
+    drawn = rich.table.Table(*keys, title=report.name)
+    for line in lines:
+        drawn.add_row(*(cell(line.get(k)) for k in keys))
+    return drawn
