@@ -10,7 +10,7 @@ from jaxsolve.solve._loop import init_state as init_state
 from jaxsolve.solve._loop import iterate as iterate
 from jaxsolve.solve._loop import run as run
 from jaxsolve.solve._names import load_solver as load_solver
-from jaxsolve.solve._solve import Result as Result
+from jaxsolve.solve._result import Result as Result
 from jaxsolve.solve._solve import solve as solve
 from jaxsolve.solve._solver import Sampler as Sampler
 from jaxsolve.solve._solver import Solver as Solver

@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from jaxsolve.files import write_atomic
+from jaxsolve.solve._svg import log_log
+
 COLUMNS = ("iteration", "seconds", "exploitability")
 
 
@@ -39,11 +42,11 @@ class Curve:
     def __len__(self) -> int:
         return len(self.iteration)
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | Path) -> None:
         """Writes a CSV file."""
         lines = [",".join(COLUMNS)]
         lines += [f"{i},{s:.6f},{e:.9g}" for i, s, e in self.rows()]
-        path.write_text("\n".join(lines) + "\n")
+        write_atomic(Path(path), ("\n".join(lines) + "\n").encode())
 
     def to_pandas(self) -> Any:
         """Returns a pandas DataFrame (needs pandas)."""
@@ -60,7 +63,12 @@ class Curve:
             f"<tr><td>{i}</td><td>{s:.3f}</td><td>{e:.6g}</td></tr>" for i, s, e in self.rows()
         )
         head = "".join(f"<th>{c}</th>" for c in COLUMNS)
-        return f"<table><tr>{head}</tr>{body}</table>"
+        table = f"<table><tr>{head}</tr>{body}</table>"
+        return f"<div style='display:flex;gap:2em'>{table}{self.svg()}</div>"
+
+    def svg(self) -> str:
+        """Returns a small log-log picture for a notebook; `Result.plot` draws one for a paper."""
+        return log_log(self.iteration, self.exploitability, "exploitability by iteration")
 
 
 def measurement_points(iterations: int, every: int | None) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import signal
 import threading
 import time
@@ -22,8 +23,8 @@ from jaxsolve.solve import _checkpoint
 from jaxsolve.solve._curve import Curve, measurement_points
 from jaxsolve.solve._loop import SolveState, average_policy, current_policy, init_state, run
 from jaxsolve.solve._names import load_solver
+from jaxsolve.solve._result import Result
 from jaxsolve.solve._solver import Solver
-from jaxsolve.solve.sampling import nodes_touched
 from jaxsolve.tree._compile import compile
 from jaxsolve.tree._policy import Policy
 from jaxsolve.tree._public_tree import PublicTree
@@ -31,89 +32,6 @@ from jaxsolve.types import Array
 
 CHUNK_SECONDS = 0.5
 """Longest time in one call, so that limits and Ctrl-C are heard."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Result:
-    """What a run found.
-
-    Attributes:
-        average: the average policy.
-        current: the policy of the next iteration.
-        output: "average" or "current", what the solver stands for and the curve measures.
-        curve: exploitability by iteration and time.
-        values: float [n], expected payoffs under `policy`, in the game's units.
-        status: "iteration limit", "target", "time limit", "interrupted" or "non-finite".
-        iterations: done in all.
-        seconds: spent in iterations, without compiling and measuring.
-        compile_seconds: spent compiling.
-        tree: the game.
-        solver: the variant.
-        state: everything, to go on from.
-    """
-
-    average: Policy
-    current: Policy
-    output: str
-    curve: Curve
-    values: np.ndarray
-    status: str
-    iterations: int
-    seconds: float
-    compile_seconds: float
-    tree: PublicTree
-    solver: Solver
-    state: SolveState
-
-    @property
-    def policy(self) -> Policy:
-        """The policy that the solver stands for."""
-        return self.average if self.output == "average" else self.current
-
-    @property
-    def exploitability(self) -> float:
-        """The last measurement."""
-        return float(self.curve.exploitability[-1])
-
-    @property
-    def nodes(self) -> int:
-        """World states touched: by the samples, or the whole game for each player's update."""
-        return nodes_touched(self.tree, self.state)
-
-    def plot(self) -> Any:
-        """Returns a matplotlib figure of the curve (needs the extra `plot`)."""
-        from jaxsolve.plot import curve
-
-        return curve({self.solver.name: self.curve}, title=self._name)
-
-    @property
-    def _name(self) -> str:
-        return self.tree.info.name if self.tree.info is not None else "game"
-
-    def __repr__(self) -> str:
-        return (
-            f"Result({self._name}, {self.solver.name}, {self.iterations} iterations, "
-            f"exploitability {self.exploitability:.6g}, {self.status}, {self.seconds:.2f} s + "
-            f"{self.compile_seconds:.2f} s compiling)"
-        )
-
-    def _repr_html_(self) -> str:
-        import html
-
-        facts = {
-            "game": self._name,
-            "solver": self.solver.name,
-            "iterations": f"{self.iterations:,}",
-            "exploitability": f"{self.exploitability:.6g}",
-            "values": ", ".join(f"{x:.6g}" for x in self.values),
-            "stopped by": self.status,
-            "seconds": f"{self.seconds:.2f} (compiling {self.compile_seconds:.2f})",
-        }
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{k}</th><td>{html.escape(v)}</td></tr>"
-            for k, v in facts.items()
-        )
-        return f"<table><caption>Result</caption>{rows}</table>"
 
 
 def solve(
@@ -146,6 +64,10 @@ def solve(
         progress: show a bar on standard error.
         callback: called with (iteration, seconds, exploitability) at each measurement.
 
+    Returns:
+        A `Result`. Its curve holds every measurement and one of wherever the run stopped; the
+        policies do not depend on measurements, interruptions or how calls were cut.
+
     Raises:
         ValueError: an argument makes no sense, or the checkpoint belongs to another run.
     """
@@ -165,9 +87,16 @@ def solve(
     horizon = jnp.asarray(iterations, jnp.int32)
     start = time.perf_counter()
     state = jax.block_until_ready(run(tree, ready, state, jnp.asarray(0, jnp.int32), horizon))
-    gap, worth = _measure(tree, solver, state)
-    worth.block_until_ready()
+    _, worth = jax.block_until_ready(_measure(tree, solver.output, state))
     compile_seconds = time.perf_counter() - start
+
+    def measured() -> tuple[float, Array]:
+        """Adds a row to the curve; returns exploitability and values."""
+        gap, worth = _measure(tree, solver.output, state)
+        rows.append((done, seconds, float(gap) / tree.num_players))
+        if callback is not None:
+            callback(*rows[-1])
+        return rows[-1][2], worth
 
     kept, pace, interval = time.perf_counter(), 0.0, checkpoint_seconds
     bar = tqdm(total=iterations, initial=done, disable=not progress, desc=solver.name, unit="it")
@@ -182,34 +111,30 @@ def solve(
             seconds += pace * count
             done += count
             bar.update(count)
-            if done == stop:
-                gap, worth = _measure(tree, solver, state)
-                exploitability = float(gap) / tree.num_players
-                rows.append((done, seconds, exploitability))
+            if interrupted():
+                status = "interrupted"
+            elif time_limit is not None and time.perf_counter() - begin >= time_limit:
+                status = "time limit"
+            if done == stop or status != "iteration limit":
+                exploitability, worth = measured()
                 bar.set_postfix(exploitability=f"{exploitability:.3g}", refresh=False)
-                if callback is not None:
-                    callback(*rows[-1])
                 if not np.isfinite(exploitability):
                     status = "non-finite"
                 elif target is not None and exploitability <= target:
                     status = "target"
-            if status == "iteration limit" and done < iterations:
-                if interrupted():
-                    status = "interrupted"
-                elif time_limit is not None and time.perf_counter() - begin >= time_limit:
-                    status = "time limit"
+                elif done == iterations:
+                    status = "iteration limit"
             if directory is not None and time.perf_counter() - kept >= interval:
                 start = time.perf_counter()
                 _checkpoint.save(directory, identity, state, rows, seconds, iterations)
                 kept = time.perf_counter()
                 interval = max(checkpoint_seconds, 20 * (kept - start))
-    if not rows or rows[-1][0] != done:
-        gap, worth = _measure(tree, solver, state)
-        rows.append((done, seconds, float(gap) / tree.num_players))
+    if not rows or rows[-1][0] != done:  # nothing was left to do
+        _, worth = measured()
     if directory is not None and status != "non-finite":
         planned = done if status == "target" else iterations
         _checkpoint.save(directory, identity, state, rows, seconds, planned)
-    average, current = (dataclasses.replace(p, info=tree.info) for p in _policies(tree, state))
+    average, current = _policies(tree, state)
     return Result(
         average=average,
         current=current,
@@ -252,19 +177,37 @@ def _open(
             f"{directory} holds an unfinished run ({left[0]} of {left[1]} iterations): resume it "
             f"(--resume), remove {directory / _checkpoint.NAME}, or choose another directory"
         )
+    (directory / _checkpoint.NAME).unlink(missing_ok=True)  # of a finished run
     return fresh, identity
 
 
-@jax.jit
-def _measure(tree: PublicTree, solver: Solver, state: SolveState) -> tuple[Array, Array]:
-    """Returns (NashConv, values [n]) of the policy that the solver stands for."""
-    pick = current_policy if solver.output == "current" else average_policy
-    policy = pick(tree, state)
+def _measure(tree: PublicTree, output: str, state: SolveState) -> tuple[Array, Array]:
+    """Returns (NashConv, values [n]) of the average or of the current policy."""
+    return _measured(tree, _common(state), output)
+
+
+def _policies(tree: PublicTree, state: SolveState) -> tuple[Policy, Policy]:
+    """Returns (average, current), with the names of the tree."""
+    average, current = _both(tree, _common(state))
+    return (
+        dataclasses.replace(average, info=tree.info),
+        dataclasses.replace(current, info=tree.info),
+    )
+
+
+def _common(state: SolveState) -> SolveState:
+    """Returns what solvers have in common, so that they share the programs that measure."""
+    return state._replace(minimizer=(), nodes=())
+
+
+@functools.partial(jax.jit, static_argnames="output")
+def _measured(tree: PublicTree, state: SolveState, output: str) -> tuple[Array, Array]:
+    policy = current_policy(tree, state) if output == "current" else average_policy(tree, state)
     return nash_conv(tree, policy), values(tree, policy)
 
 
 @jax.jit
-def _policies(tree: PublicTree, state: SolveState) -> tuple[Policy, Policy]:
+def _both(tree: PublicTree, state: SolveState) -> tuple[Policy, Policy]:
     return average_policy(tree, state), current_policy(tree, state)
 
 
