@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jaxsolve.cli import _setup
+from jaxsolve.cli import _dry_run, _setup
 
 if TYPE_CHECKING:
     from jaxsolve.solve import Result
@@ -25,6 +25,9 @@ def solve(
         bool, typer.Option("--json", help="one JSON object per measurement on standard output")
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="go on from the checkpoint")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="only say how large it is and what memory it takes")
+    ] = False,
     target: Annotated[float | None, typer.Option(help="stop at this exploitability")] = None,
     time_limit: Annotated[float | None, typer.Option(help="stop after so many seconds")] = None,
     measure_every: _setup.MeasureEvery = None,
@@ -36,18 +39,19 @@ def solve(
     max_states: _setup.MaxStates = 20_000_000,
 ) -> None:
     """Solve a game: curve.csv, curve.png, policy.npz, config.json and a checkpoint in --out."""
-    config = {k: str(v) if isinstance(v, Path) else v for k, v in locals().items()}
+    config = {
+        k: str(v) if isinstance(v, Path) else v for k, v in locals().items() if k != "dry_run"
+    }
     _setup.start_jax(x64=x64)
     import jaxsolve as js
     from jaxsolve.solve import load_solver
 
     variant = load_solver(solver, simultaneous=simultaneous)
-    if iterations <= 0:
-        raise ValueError(f"--iterations must be positive, not {iterations}")
-    if resume and out is None:
-        raise ValueError("--resume needs --out, the directory of the run to continue")
     tree = js.compile(game, max_states=max_states)
     print(tree, file=sys.stderr)
+    if dry_run:
+        _dry_run.show(tree, variant, as_json=as_json)
+        return
 
     def report(iteration: int, seconds: float, exploitability: float) -> None:
         if as_json:
