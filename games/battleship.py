@@ -248,6 +248,7 @@ ENTRY = Entry(
             "sequence-form LP",
             "battleship(board_width=2,board_height=2,ship_sizes=[1],ship_values=[1],num_shots=2,"
             "allow_repeated_shots=False)",
+            public_states=427,
         ),
         Reference(
             "ship_sizes=[1,2],ship_values=[1,2]",
@@ -257,6 +258,7 @@ ENTRY = Entry(
             "sequence-form LP",
             "battleship(board_width=2,board_height=2,ship_sizes=[1;2],ship_values=[1;2],num_shots=2,"
             "allow_repeated_shots=False)",
+            public_states=5025,
         ),
     ),
 )

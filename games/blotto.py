@@ -135,8 +135,10 @@ ENTRY = Entry(
     make=Blotto,
     summary="spread coins over fields, the most fields win",
     references=(
-        Reference("coins=5", 463, (1, 1), 0.0, "symmetric", "blotto(coins=5,fields=3)"),
-        Reference("", 4423, (1, 1), 0.0, "symmetric", "blotto()"),
+        Reference(
+            "coins=5", 463, (1, 1), 0.0, "symmetric", "blotto(coins=5,fields=3)", public_states=3
+        ),
+        Reference("", 4423, (1, 1), 0.0, "symmetric", "blotto()", public_states=3),
         Reference(
             "coins=2,fields=2,players=3",
             40,
@@ -144,6 +146,7 @@ ENTRY = Entry(
             None,
             "three players, so no value",
             "blotto(coins=2,fields=2,players=3)",
+            public_states=4,
         ),
     ),
 )

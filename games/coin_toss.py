@@ -127,7 +127,14 @@ ENTRY = Entry(
     make=CoinToss,
     summary="sell a coin only you have seen, or let the other guess it",
     references=(
-        Reference("", 11, (2, 1), 0.0, "Brown and Sandholm 2017, section 2"),
-        Reference("sell_heads=-0.5,sell_tails=0.5", 11, (2, 1), 0.0, "the same, sides exchanged"),
+        Reference("", 11, (2, 1), 0.0, "Brown and Sandholm 2017, section 2", public_states=6),
+        Reference(
+            "sell_heads=-0.5,sell_tails=0.5",
+            11,
+            (2, 1),
+            0.0,
+            "the same, sides exchanged",
+            public_states=6,
+        ),
     ),
 )

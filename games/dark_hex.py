@@ -104,8 +104,9 @@ ENTRY = Entry(
             0.5,
             "sizes: Zhang and Sandholm 2021, table 2; sequence-form LP",
             "dark_hex(board_size=2,gameversion=adh)",
+            public_states=12,
         ),
-        Reference("board_size=2", 441, (17, 53), 1.0, "sequence-form LP"),
+        Reference("board_size=2", 441, (17, 53), 1.0, "sequence-form LP", public_states=6),
         Reference(
             "board_size=2,obstype=reveal-numturns",
             441,
@@ -113,6 +114,7 @@ ENTRY = Entry(
             1.0,
             "sequence-form LP",
             "dark_hex(board_size=2,gameversion=cdh,obstype=reveal-numturns)",
+            public_states=31,
         ),
     ),
 )

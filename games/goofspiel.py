@@ -209,6 +209,7 @@ ENTRY = Entry(
             0.0,
             "symmetric, so 0",
             "goofspiel(num_cards=4,imp_info=true,points_order=random)",
+            public_states=1281,
         ),
         Reference(
             "order=ascending",
@@ -217,6 +218,7 @@ ENTRY = Entry(
             0.0,
             "symmetric, so 0",
             "goofspiel(num_cards=4,imp_info=true,points_order=ascending)",
+            public_states=53,
         ),
         Reference(
             "cards=5,order=descending,returns=point_difference",
@@ -226,6 +228,7 @@ ENTRY = Entry(
             "symmetric, so 0",
             "goofspiel(num_cards=5,imp_info=true,points_order=descending,"
             "returns_type=point_difference)",
+            public_states=161,
         ),
         Reference(
             "cards=3,imp_info=false",
@@ -234,6 +237,7 @@ ENTRY = Entry(
             0.0,
             "symmetric, so 0",
             "goofspiel(num_cards=3,points_order=random)",
+            public_states=358,
         ),
     ),
 )

@@ -140,7 +140,9 @@ ENTRY = Entry(
     make=Kuhn,
     summary="Kuhn poker: one card each, one bet",
     references=(
-        Reference("", 58, (6, 6), -1 / 18, "Kuhn (1950)", "kuhn_poker"),
-        Reference("players=3", 617, (16, 16, 16), None, "", "kuhn_poker(players=3)"),
+        Reference("", 58, (6, 6), -1 / 18, "Kuhn (1950)", "kuhn_poker", public_states=11),
+        Reference(
+            "players=3", 617, (16, 16, 16), None, "", "kuhn_poker(players=3)", public_states=28
+        ),
     ),
 )

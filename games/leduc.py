@@ -237,8 +237,14 @@ ENTRY = Entry(
     summary="Leduc hold'em: two rounds of betting, one board card",
     references=(
         Reference(
-            "", 9457, (468, 468), -0.085606424078, "OpenSpiel, sequence-form LP", "leduc_poker"
+            "",
+            9457,
+            (468, 468),
+            -0.085606424078,
+            "OpenSpiel, sequence-form LP",
+            "leduc_poker",
+            public_states=467,
         ),
-        Reference("suits=1", 544, (99, 99), 0.0, "sequence-form LP"),
+        Reference("suits=1", 544, (99, 99), 0.0, "sequence-form LP", public_states=242),
     ),
 )

@@ -158,12 +158,32 @@ ENTRY = Entry(
     make=LiarsDice,
     summary="Liar's dice: bids on hidden dice, the highest face is wild",
     references=(
-        Reference("", 294883, (12288, 12288), -0.0271317829457, "sequence-form LP", "liars_dice"),
         Reference(
-            "sides=5", 51181, (2560, 2560), 0.008, "sequence-form LP", "liars_dice(dice_sides=5)"
+            "",
+            294883,
+            (12288, 12288),
+            -0.0271317829457,
+            "sequence-form LP",
+            "liars_dice",
+            public_states=8193,
         ),
         Reference(
-            "sides=4", 8181, (512, 512), 0.0625, "sequence-form LP", "liars_dice(dice_sides=4)"
+            "sides=5",
+            51181,
+            (2560, 2560),
+            0.008,
+            "sequence-form LP",
+            "liars_dice(dice_sides=5)",
+            public_states=2049,
+        ),
+        Reference(
+            "sides=4",
+            8181,
+            (512, 512),
+            0.0625,
+            "sequence-form LP",
+            "liars_dice(dice_sides=4)",
+            public_states=513,
         ),
         Reference(
             "sides=2,dice=2",
@@ -172,6 +192,7 @@ ENTRY = Entry(
             0.875,
             "sequence-form LP",
             "liars_dice(dice_sides=2,numdice=2)",
+            public_states=515,
         ),
     ),
 )

@@ -129,7 +129,8 @@ ENTRY = Entry(
             (50, 51),
             -13333 / 20200,
             "sizes: Zhang and Sandholm 2021, table 2; value: linear program",
+            public_states=4,
         ),
-        Reference("numbers=4", 29, (2, 3), -21 / 40, "linear program"),
+        Reference("numbers=4", 29, (2, 3), -21 / 40, "linear program", public_states=4),
     ),
 )

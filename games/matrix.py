@@ -135,9 +135,15 @@ ENTRY = Entry(
     make=Matrix,
     summary="any two-player game in a table, zero-sum or not",
     references=(
-        Reference("", 7, (1, 1), 0.0, "matching pennies", "matrix_mp"),
+        Reference("", 7, (1, 1), 0.0, "matching pennies", "matrix_mp", public_states=3),
         Reference(
-            "payoffs=[[0,-1,1],[1,0,-1],[-1,1,0]]", 13, (1, 1), 0.0, "symmetric", "matrix_rps"
+            "payoffs=[[0,-1,1],[1,0,-1],[-1,1,0]]",
+            13,
+            (1, 1),
+            0.0,
+            "symmetric",
+            "matrix_rps",
+            public_states=3,
         ),
         Reference(
             "payoffs=[[5,0],[10,1]],column_payoffs=[[5,10],[0,1]]",
@@ -146,7 +152,15 @@ ENTRY = Entry(
             None,
             "general sum, so no value",
             "matrix_pd",
+            public_states=3,
         ),
-        Reference("payoffs=[[3,0,2],[1,4,2]]", 9, (1, 1), 2.0, "rows half and half; third column"),
+        Reference(
+            "payoffs=[[3,0,2],[1,4,2]]",
+            9,
+            (1, 1),
+            2.0,
+            "rows half and half; third column",
+            public_states=3,
+        ),
     ),
 )

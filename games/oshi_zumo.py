@@ -162,6 +162,7 @@ ENTRY = Entry(
             0.0,
             "symmetric",
             "oshi_zumo(coins=4,size=1,horizon=4)",
+            public_states=5782,
         ),
         Reference(
             "coins=5,size=1,horizon=4,min_bid=1",
@@ -170,6 +171,7 @@ ENTRY = Entry(
             0.0,
             "symmetric",
             "oshi_zumo(coins=5,size=1,horizon=4,min_bid=1)",
+            public_states=620,
         ),
         Reference(
             "coins=4,size=1,horizon=4,min_bid=1,alesia=True",
@@ -178,6 +180,7 @@ ENTRY = Entry(
             0.0,
             "symmetric",
             "oshi_zumo(coins=4,size=1,horizon=4,min_bid=1,alesia=True)",
+            public_states=182,
         ),
     ),
 )

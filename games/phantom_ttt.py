@@ -74,10 +74,17 @@ ENTRY = Entry(
     make=PhantomTicTacToe,
     summary="tic-tac-toe with unseen marks, classical or abrupt",
     references=(
-        Reference("rows=2,columns=3,line=2", 4405, (109, 117), 1.0, "sequence-form LP"),
-        Reference("rows=1,columns=5", 12691, (406, 171), 0.0, "sequence-form LP"),
         Reference(
-            "rows=1,columns=5,gameversion=abrupt", 16077, (988, 505), 51 / 152, "sequence-form LP"
+            "rows=2,columns=3,line=2", 4405, (109, 117), 1.0, "sequence-form LP", public_states=8
+        ),
+        Reference("rows=1,columns=5", 12691, (406, 171), 0.0, "sequence-form LP", public_states=7),
+        Reference(
+            "rows=1,columns=5,gameversion=abrupt",
+            16077,
+            (988, 505),
+            51 / 152,
+            "sequence-form LP",
+            public_states=19,
         ),
     ),
 )

@@ -99,6 +99,13 @@ ENTRY = Entry(
     make=RockPaperScissorsPlus,
     summary="rock-paper-scissors, rounds with scissors pay double",
     references=(
-        Reference("", 13, (1, 1), 0.0, "symmetric; Brown, Sandholm and Amos 2018, section 2"),
+        Reference(
+            "",
+            13,
+            (1, 1),
+            0.0,
+            "symmetric; Brown, Sandholm and Amos 2018, section 2",
+            public_states=3,
+        ),
     ),
 )

@@ -156,13 +156,31 @@ ENTRY = Entry(
     summary="three in a row, on boards of any size",
     references=(
         Reference(
-            "", 549946, (180361, 114417), 0.0, "both players can force a draw", "tic_tac_toe"
+            "",
+            549946,
+            (180361, 114417),
+            0.0,
+            "both players can force a draw",
+            "tic_tac_toe",
+            public_states=549946,
         ),
         Reference(
-            "rows=3,columns=2", 1885, (391, 774), 0.0, "sequence-form LP", "mnk(m=2,n=3,k=3)"
+            "rows=3,columns=2",
+            1885,
+            (391, 774),
+            0.0,
+            "sequence-form LP",
+            "mnk(m=2,n=3,k=3)",
+            public_states=1885,
         ),
         Reference(
-            "rows=2,columns=2,line=2", 41, (13, 4), 1.0, "any two marks win", "mnk(m=2,n=2,k=2)"
+            "rows=2,columns=2,line=2",
+            41,
+            (13, 4),
+            1.0,
+            "any two marks win",
+            "mnk(m=2,n=2,k=2)",
+            public_states=41,
         ),
     ),
 )

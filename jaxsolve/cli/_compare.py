@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import sys
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from jaxsolve.cli import _setup
 from jaxsolve.cli._games import show
+
+if TYPE_CHECKING:
+    from jaxsolve.solve import Result
 
 
 def compare(
@@ -24,8 +29,8 @@ def compare(
     max_states: _setup.MaxStates = 20_000_000,
 ) -> None:
     """Solve a game with several solvers: compare.csv, compare.png and result.json in --out."""
+    _setup.check(iterations, out)
     _setup.start_jax(x64=x64)
-    import jax
     import rich.table
 
     import jaxsolve as js
@@ -33,34 +38,52 @@ def compare(
 
     names = list(SOLVERS) if solvers == "all" else split_names(solvers)
     variants = {name: load_solver(name, simultaneous=simultaneous) for name in names}
-    if iterations <= 0:
-        raise ValueError(f"--iterations must be positive, not {iterations}")
     tree = js.compile(game, max_states=max_states)
     print(tree, file=sys.stderr)
-    results = {
-        name: js.solve(tree, variant, iterations=iterations, measure_every=measure_every)
-        for name, variant in variants.items()
-    }
+    results: dict[str, Result] = {}
+    try:
+        for name, variant in variants.items():
+            result = js.solve(tree, variant, iterations=iterations, measure_every=measure_every)
+            results[name] = result
+            if result.status == "interrupted":
+                break
+    except KeyboardInterrupt:  # while something is compiled
+        pass
     title = f"{tree.info.name if tree.info else game}, {iterations:,} iterations"
     table = rich.table.Table(
         "solver", "exploitability", "ms / iteration", "compiling s", title=title
     )
     for name, r in sorted(results.items(), key=lambda item: item[1].exploitability):
         pace = f"{1e3 * r.seconds / max(r.iterations, 1):.4f}"
-        table.add_row(name, f"{r.exploitability:.6g}", pace, f"{r.compile_seconds:.2f}")
+        note = f" ({r.status} at {r.iterations:,})" if r.iterations < iterations else ""
+        table.add_row(name, f"{r.exploitability:.6g}{note}", pace, f"{r.compile_seconds:.2f}")
     show(table)
-    if out is None:
-        return
-    out.mkdir(parents=True, exist_ok=True)
-    rows = [
+    if out is not None and results:
+        out.mkdir(parents=True, exist_ok=True)
+        _write(results, out, game, title)
+        print(f"written to {out}", file=sys.stderr)
+    left = [n for n in names if n not in results or results[n].status == "interrupted"]
+    if left:
+        print(f"stopped; not finished: {', '.join(left)}", file=sys.stderr)
+        raise typer.Exit(130)
+
+
+def _write(results: dict[str, Result], out: Path, game: str, title: str) -> None:
+    """Writes compare.csv, result.json and compare.png."""
+    import jax
+
+    from jaxsolve.files import write_atomic
+
+    rows: list[dict[str, Any]] = [
         {"game": game, "solver": name, "iteration": i, "seconds": s, "exploitability": e}
         for name, r in results.items()
         for i, s, e in r.curve.rows()
     ]
-    with (out / "compare.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_atomic(out / "compare.csv", text.getvalue().encode())
     content = {
         "name": "compare",
         "quick": False,
@@ -69,7 +92,7 @@ def compare(
         "seconds": sum(r.seconds + r.compile_seconds for r in results.values()),
         "rows": rows,
     }
-    (out / "result.json").write_text(json.dumps(content, indent=1) + "\n")
+    write_atomic(out / "result.json", (json.dumps(content, indent=1) + "\n").encode())
     try:
         from jaxsolve.plot import curve
 
@@ -77,11 +100,19 @@ def compare(
         figure.savefig(out / "compare.png")
     except ImportError as error:
         print(f"compare.png was not drawn: {error}", file=sys.stderr)
-    print(f"written to {out}", file=sys.stderr)
 
 
 def split_names(text: str) -> list[str]:
-    """Splits at commas outside brackets."""
+    """Returns the names between the commas that are not inside brackets.
+
+    Raises:
+        ValueError: there is none, or one comes twice.
+    """
     from jaxsolve.game._strings import split
 
-    return [part.strip() for part in split(text)]
+    names = [part.strip() for part in split(text)]
+    if not names:
+        raise ValueError("--solvers names none; write names with commas between, or all")
+    if twice := [n for n in names if names.count(n) > 1]:
+        raise ValueError(f"--solvers names {twice[0]!r} twice")
+    return names

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import inspect
 import json
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from jaxsolve.cli import _setup
+
+if TYPE_CHECKING:
+    from jaxsolve.game import Entry
 
 
 def games(
@@ -20,57 +24,96 @@ def games(
         int, typer.Option(help="with --lp, leave out settings with more world states")
     ] = 60_000,
 ) -> None:
-    """List games: parameters, states, infosets, known value."""
-    import rich.table
+    """List games: parameters, public states, infosets, known value."""
+    from tqdm import tqdm
 
     from jaxsolve.game import registered
 
+    table = registered()
+    rows = [row for name, entry in table.items() for row in _facts(name, entry)]
     if lp:
         _setup.start_jax()
-    titles = ["game", "states", "infosets", "known value"]
-    titles += ["LP value", "difference"] if lp else ["parameters", "what"]
-    table = rich.table.Table(*titles)
-    for name, entry in registered().items():
-        parameters = ", ".join(f"{k}={v}" for k, v in entry.parameters.items())
-        for reference in entry.references:
-            text = f"{name}({reference.params})" if reference.params else name
-            known = "" if reference.value is None else f"{reference.value:.7g}"
-            infosets = " + ".join(f"{k:,}" for k in reference.infosets)
-            value, difference = _exact(text, reference.states, max_states) if lp else (None, "")
-            row = {
-                "game": text,
-                "states": reference.states,
-                "infosets": list(reference.infosets),
-                "value": reference.value,
-                "source": reference.source,
-                "lp_value": value,
-            }
-            if as_json:
-                print(json.dumps(row), flush=True)
-                continue
-            if not lp:
-                extra = [parameters, entry.summary]
-            elif value is None:
-                extra = ["", difference]
-            else:
-                off = "" if reference.value is None else f"{abs(value - reference.value):.1e}"
-                extra = [f"{value + 0.0 if abs(value) > 1e-12 else 0.0:.7g}", off]
-            table.add_row(text, f"{reference.states:,}", infosets, known, *extra)
-            parameters = ""
-    if not as_json:
-        show(table)
+        for row in (bar := tqdm(rows, desc="LP", unit="game")):
+            bar.set_postfix_str(row["game"])
+            row.update(_exact(row, max_states))
+    if as_json:
+        for row in rows:
+            print(json.dumps(row))
+        return
+    _list(rows, lp)
+    if not lp:
+        _describe(table)
 
 
-def _exact(text: str, states: int, max_states: int) -> tuple[float | None, str]:
-    """Returns (value by linear programming, "") or (None, why not)."""
+def _facts(name: str, entry: Entry) -> list[dict[str, Any]]:
+    """Returns what is known of a game, one row per parameter setting."""
+    parameters = {key: str(value) for key, value in entry.parameters.items()}
+    return [
+        {
+            "game": f"{name}({r.params})" if r.params else name,
+            "states": r.states,
+            "public_states": r.public_states,
+            "infosets": list(r.infosets),
+            "value": r.value,
+            "source": r.source,
+            "parameters": parameters,
+            "summary": entry.summary,
+        }
+        for r in entry.references
+    ]
+
+
+def _exact(row: dict[str, Any], max_states: int) -> dict[str, Any]:
+    """Returns the exact value of a setting and its distance from the known one, or why not."""
     import jaxsolve as js
 
-    if states > max_states:
-        return None, "over --max-states"
-    tree = js.compile(text)
+    none = {"lp_value": None, "lp_gap": None, "difference": None}
+    if row["states"] > max_states:
+        return {**none, "lp_skipped": "over --max-states"}
+    tree = js.compile(row["game"])
     if tree.num_players != 2 or tree.info is None or tree.info.utility_sum is None:
-        return None, "not two-player zero-sum"
-    return js.solve_lp(tree).value, ""
+        return {**none, "lp_skipped": "not two-player zero-sum"}
+    result = js.solve_lp(tree)
+    off = None if row["value"] is None else abs(result.value - row["value"])
+    return {"lp_value": result.value, "lp_gap": result.gap, "difference": off, "lp_skipped": ""}
+
+
+def _list(rows: list[dict[str, Any]], lp: bool) -> None:
+    """Prints the table of settings."""
+    import rich.table
+
+    more = ["LP value", "difference"] if lp else ["source"]
+    titles = ["game", "states", "public states", "infosets", "known value", *more]
+    table = rich.table.Table(*titles)
+    table.columns[0].overflow = "fold"
+    for row in rows:
+        public = "" if row["public_states"] is None else f"{row['public_states']:,}"
+        infosets = " + ".join(f"{k:,}" for k in row["infosets"])
+        known = [f"{row['states']:,}", public, infosets, _number(row["value"])]
+        extra = [row["source"]]
+        if lp:
+            value = _number(row["lp_value"]) or row["lp_skipped"]
+            extra = [value, "" if row["difference"] is None else f"{row['difference']:.1e}"]
+        table.add_row(row["game"], *known, *extra)
+    show(table)
+
+
+def _describe(entries: Mapping[str, Entry]) -> None:
+    """Prints the table of parameters."""
+    import rich.table
+
+    table = rich.table.Table("game", "parameters and their defaults", "what")
+    for name, entry in entries.items():
+        parameters = ", ".join(f"{k}={v}" for k, v in entry.parameters.items())
+        table.add_row(name, parameters, entry.summary)
+    show(table)
+
+
+def _number(value: float | None) -> str:
+    """Returns seven digits of a value, "" of none; what rounding leaves of a zero is a zero."""
+    if value is None:
+        return ""
+    return f"{0.0 if abs(value) < 1e-12 else value:.7g}"
 
 
 def solvers() -> None:

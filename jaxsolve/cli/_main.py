@@ -26,6 +26,6 @@ def main() -> None:
     """Runs the command line; bad input is one message on standard error and exit status 2."""
     try:
         app()
-    except (ValueError, FileNotFoundError, NotADirectoryError, ImportError) as error:
+    except (ValueError, OSError, ImportError) as error:
         print(f"jaxsolve: {error}", file=sys.stderr)
         sys.exit(2)

@@ -24,6 +24,18 @@ MeasureEvery = Annotated[
 MaxStates = Annotated[int, typer.Option(help="refuse games with more world states")]
 
 
+def check(iterations: int, out: Path | None) -> None:
+    """Refuses what cannot work before anything is compiled.
+
+    Raises:
+        ValueError: no iterations, or results that would go into a file.
+    """
+    if iterations <= 0:
+        raise ValueError(f"--iterations must be positive, not {iterations}")
+    if out is not None and out.exists() and not out.is_dir():
+        raise ValueError(f"--out: {out} is a file, not a directory for the results")
+
+
 def start_jax(*, x64: bool = False) -> None:
     """Turns the persistent compilation cache on, and float64 if asked for.
 

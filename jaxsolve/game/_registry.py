@@ -27,6 +27,7 @@ class Reference(NamedTuple):
         value: value to player 0 in the game's units, or None where unknown.
         source: where the value comes from.
         openspiel: OpenSpiel game string of the same game, "" where it has none.
+        public_states: number of public states (terminal ones included), None where not counted.
     """
 
     params: str
@@ -35,6 +36,7 @@ class Reference(NamedTuple):
     value: float | None
     source: str
     openspiel: str = ""
+    public_states: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
