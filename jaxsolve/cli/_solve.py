@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -42,6 +41,9 @@ def solve(
     config = {
         k: str(v) if isinstance(v, Path) else v for k, v in locals().items() if k != "dry_run"
     }
+    _setup.check(iterations, out)
+    if resume and out is None:
+        raise ValueError("--resume needs --out, the directory of the run to continue")
     _setup.start_jax(x64=x64)
     import jaxsolve as js
     from jaxsolve.solve import load_solver
@@ -52,6 +54,9 @@ def solve(
     if dry_run:
         _dry_run.show(tree, variant, as_json=as_json)
         return
+
+    if resume and out is not None and not (out / "checkpoint.npz").exists():
+        print(f"no checkpoint in {out}, so the run starts from the beginning", file=sys.stderr)
 
     def report(iteration: int, seconds: float, exploitability: float) -> None:
         if as_json:
@@ -108,7 +113,6 @@ def _write(result: Result, out: Path, config: dict[str, object]) -> None:
         "seconds": result.seconds,
         "compile_seconds": result.compile_seconds,
     }
-    assert dataclasses.is_dataclass(result)
     write_atomic(out / "config.json", (json.dumps(facts, indent=2) + "\n").encode())
     try:
         result.plot().savefig(out / "curve.png")
