@@ -72,7 +72,7 @@ def solve(
         ValueError: an argument makes no sense, or the checkpoint belongs to another run.
     """
     begin = time.perf_counter()
-    _check(iterations, measure_every, target, time_limit)
+    _check(iterations, measure_every, target, time_limit, checkpoint_seconds)
     solver = load_solver(solver) if isinstance(solver, str) else solver
     tree = game if isinstance(game, PublicTree) else compile(game)
     directory = None if out is None else Path(out)
@@ -84,6 +84,8 @@ def solve(
     points = measurement_points(iterations, measure_every)
     state, rows, seconds = saved.state, saved.rows, saved.seconds
     done, status = int(state.iteration), "iteration limit"
+    if rows and rows[-1][0] == done and target is not None and rows[-1][2] <= target:
+        status = "target"  # reached before this run was resumed
     horizon = jnp.asarray(iterations, jnp.int32)
     start = time.perf_counter()
     state = jax.block_until_ready(run(tree, ready, state, jnp.asarray(0, jnp.int32), horizon))
@@ -129,11 +131,11 @@ def solve(
                 _checkpoint.save(directory, identity, state, rows, seconds, iterations)
                 kept = time.perf_counter()
                 interval = max(checkpoint_seconds, 20 * (kept - start))
-    if not rows or rows[-1][0] != done:  # nothing was left to do
-        _, worth = measured()
-    if directory is not None and status != "non-finite":
-        planned = done if status == "target" else iterations
-        _checkpoint.save(directory, identity, state, rows, seconds, planned)
+        if not rows or rows[-1][0] != done:  # nothing was left to do
+            _, worth = measured()
+        if directory is not None and status != "non-finite":
+            planned = done if status == "target" else iterations
+            _checkpoint.save(directory, identity, state, rows, seconds, planned)
     average, current = _policies(tree, state)
     return Result(
         average=average,
@@ -240,7 +242,11 @@ def _interruptible() -> Iterator[Callable[[], bool]]:
 
 
 def _check(
-    iterations: int, measure_every: int | None, target: float | None, time_limit: float | None
+    iterations: int,
+    measure_every: int | None,
+    target: float | None,
+    time_limit: float | None,
+    checkpoint_seconds: float,
 ) -> None:
     for name, number in (("iterations", iterations), ("measure_every", measure_every)):
         if number is not None and (number <= 0 or number != int(number)):
@@ -248,3 +254,5 @@ def _check(
     for name, limit in (("target", target), ("time_limit", time_limit)):
         if limit is not None and not limit > 0:
             raise ValueError(f"{name} must be positive, not {limit}")
+    if not checkpoint_seconds >= 0:
+        raise ValueError(f"checkpoint_seconds must be 0 or more, not {checkpoint_seconds}")
