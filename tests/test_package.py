@@ -1,4 +1,4 @@
-"""The package as it is installed: version, entry points, public names, layers."""
+"""The package as it is installed: version, entry points, layers, and what the README promises."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import ast
 import graphlib
 import importlib.metadata
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +28,7 @@ def test_version_is_the_installed_one() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *("compile", "solve_lp", "exploitability", "nash_conv", "best_response"),
+        *("compile", "solve", "solve_lp", "exploitability", "nash_conv", "best_response"),
         *("cfr", "cfr_plus", "lcfr", "dcfr", "pcfr_plus"),
     ],
 )
@@ -38,6 +40,11 @@ def test_public_name_is_a_documented_function(name: str) -> None:
 def test_games_are_found_through_their_entry_point() -> None:
     (point,) = importlib.metadata.entry_points(group="jaxsolve.games", name="games")
     assert point.load() is games.GAMES
+
+
+def test_command_line_is_found_through_its_entry_point() -> None:
+    (point,) = importlib.metadata.entry_points(group="console_scripts", name="jaxsolve")
+    assert callable(point.load())
 
 
 def test_importing_jaxsolve_needs_no_game_and_no_extra() -> None:
@@ -54,6 +61,16 @@ def test_folders_import_each_other_without_cycles() -> None:
     assert above["regret"] <= {"types"}
     assert above["tree"] <= {"types", "files", "game"}
     graphlib.TopologicalSorter(above).prepare()  # raises CycleError, which names the cycle
+
+
+def test_readme_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (ROOT / "README.md").read_text()
+    (block,) = re.finditer(r"```python\n(.*?)```", text, re.DOTALL)
+    line = text[: block.start(1)].count("\n")  # so that an error names the line of the README
+    names: dict[str, Any] = {}
+    exec(compile("\n" * line + block[1], ROOT / "README.md", "exec"), names)
+    assert len(capsys.readouterr().out.splitlines()) >= block[1].count("print(")
+    assert 0 <= js.exploitability(names["tree"], names["result"].average) < 1e-3
 
 
 def _imports(folder: Path) -> set[str]:
