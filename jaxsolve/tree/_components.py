@@ -1,11 +1,11 @@
 """Public states of a game that shows nothing in public: the finest correct partition.
 
-What is public is what nobody can doubt. Two states of one depth that some player confuses belong
-to one public state, and so do all states of a decision infoset, whatever their depth. The public
-states so far must also form a tree, so that a public state together with what follows it is a
-game of its own: if the states of one follow two different ones, these are one as well, and so are
-those on a cycle. Merging until nothing changes gives the finest partition with these properties
-(Kovarik et al. 2022, section 3, for games without public observations).
+What is public is what nobody can doubt: states that some player confuses belong to one public
+state. The public states must also form a tree, so that one of them with all that follows is a
+game of its own: if the states of one follow two others, those two are one, and so are those on a
+cycle. Merging until nothing changes gives the finest partition with these properties (Kovarik et
+al. 2022, section 3, take the connected components of each depth; here an infostate may last for
+several depths, while others move unseen, and is not split by them).
 """
 
 from __future__ import annotations
@@ -23,27 +23,17 @@ if TYPE_CHECKING:
     from jaxsolve.tree._states import StateTable
 
 
-def public_components(
-    parent: np.ndarray, depth: np.ndarray, actor: np.ndarray, infostate: np.ndarray
-) -> np.ndarray:
+def public_components(parent: np.ndarray, infostate: np.ndarray) -> np.ndarray:
     """Returns int32 [X], the public state of each state, numbered by first appearance.
 
     Args:
         parent: int [X], -1 for the initial state; states in breadth-first order.
-        depth: int [X].
-        actor: int [X].
         infostate: int [X, n], of every player at every state.
     """
     label = np.arange(len(parent))
-    for player, ids in enumerate(infostate.T):
-        acts = np.flatnonzero(actor == player)
-        for states, key in (
-            (slice(None), ids.astype(np.int64) * (int(depth.max()) + 1) + depth),
-            (acts, ids[acts]),
-        ):
-            here = label[states]
-            _, first, group = np.unique(key, return_index=True, return_inverse=True)
-            label = _merge(label, here, here[first][group.reshape(-1)])
+    for ids in infostate.T:
+        _, first, group = np.unique(ids, return_index=True, return_inverse=True)
+        label = _merge(label, label, label[first][group.reshape(-1)])
     while True:
         up, down = label[parent[1:]], label[1:]
         pairs = np.unique(np.stack([down, up], 1)[up != down], axis=0)
@@ -64,8 +54,8 @@ def public_components(
 def with_public(table: StateTable, public: np.ndarray) -> StateTable:
     """Returns a table with other public states.
 
-    An infostate that lies in several public states while its player waits becomes one infostate
-    in each: the player knows what is public. Decision infosets must lie in one public state.
+    An infostate that lies in several of them while its player waits becomes one in each: the
+    player knows what is public. Decision infosets must lie in one public state.
 
     Args:
         table: an enumerated game.

@@ -173,8 +173,7 @@ class _Walk:
         shown = np.array(self.shown, np.int32)[order] if self.shown else None
         table = with_observed(plain, shown)
         if table is None:
-            found = public_components(plain.parent, depth, plain.actor, plain.infostate)
-            table = with_public(plain, found)
+            table = with_public(plain, public_components(plain.parent, plain.infostate))
         return self._named(table, texts)
 
     def _named(self, table: StateTable, texts: list[np.ndarray]) -> StateTable:

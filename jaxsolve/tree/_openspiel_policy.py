@@ -102,15 +102,17 @@ def from_openspiel(tree: PublicTree, policy: Any, game: Any = None) -> Policy:
     for i, player in enumerate(match.info.players):
         values = np.zeros(len(player.action))
         for k, key in enumerate(match.keys[i]):
+            at = slice(player.offset[k], player.offset[k + 1])
             try:
                 given = policy[key] if keyed else policy.action_probabilities(samples[i, key][1])
-            except (KeyError, RuntimeError) as error:
+                values[at] = _in_order(given, player.action[at], key)
+            except (KeyError, RuntimeError):
+                pass
+            if not values[at].any():
                 raise ValueError(
                     f"the policy has nothing for player {i} at information state {key!r} of "
                     f"{match.spiel}"
-                ) from error
-            at = slice(player.offset[k], player.offset[k + 1])
-            values[at] = _in_order(given, player.action[at], key)
+                )
         players.append(values)
     return policy_from_probabilities(tree, players)
 

@@ -82,9 +82,7 @@ def enumerate_states(game: Game, *, max_states: int = MAX_STATES) -> StateTable:
     table = walker.table()
     if table.public_states.observation.shape[1]:
         return table
-    depth = np.repeat(np.arange(len(table.depth_start) - 1), np.diff(table.depth_start))
-    found = public_components(table.parent, depth, table.actor, table.infostate)
-    return with_public(table, found)
+    return with_public(table, public_components(table.parent, table.infostate))
 
 
 @dataclasses.dataclass
