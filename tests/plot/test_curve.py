@@ -53,7 +53,7 @@ def test_axes_say_what_they_show() -> None:
     assert axes.get_ylabel() == "exploitability: NashConv / players (chips)"
     assert axes.get_title() == "kuhn"
     assert axes.get_legend() is None
-    with pytest.raises(ValueError, match="must be .* not 'time'"):
+    with pytest.raises(ValueError, match=r"must be .* not 'time'"):
         drawn(straight(9), against="time")
 
 
