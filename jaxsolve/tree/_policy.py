@@ -44,9 +44,10 @@ class Policy:
     def probabilities(self, player: int) -> np.ndarray:
         """Returns float [C], action probabilities in canonical order (`PlayerInfo.offset`)."""
         info = _need(self.info)
-        roots_and_rest = np.concatenate([np.asarray(b).reshape(-1) for b in self.players[player]])
+        blocks = [np.asarray(b).reshape(-1) for b in self.players[player]]
+        entries = np.concatenate([np.zeros(0, np.float32), *blocks])  # some never act
         shift = info.players[player].roots * info.players[player].hands
-        return roots_and_rest[info.players[player].position - shift]
+        return entries[info.players[player].position - shift]
 
     def rows(self) -> list[tuple[int, str, dict[str, float]]]:
         """Returns (player, infoset name, {action name: probability}) of every infoset."""

@@ -225,7 +225,8 @@ class Walker:
             )
         at_chance = seen.actor == CHANCE
         total = np.where(seen.legal, seen.chance, 0).sum(1)
-        bad = at_chance & ((np.abs(total - 1) > 1e-6) | (seen.legal & (seen.chance <= 0)).any(1))
+        # Written so that NaN is bad.
+        bad = at_chance & ~((np.abs(total - 1) <= 1e-6) & (~seen.legal | (seen.chance > 0)).all(1))
         if bad.any():
             k = int(np.argmax(bad))
             raise ValueError(
