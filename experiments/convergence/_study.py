@@ -1,0 +1,103 @@
+"""The study: cells in order of cost, saved game by game, then drawn."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+
+from experiments._report import Report, device_name, slug
+from experiments.convergence._cells import PARTS, QUICK, SOLVERS, Part, cells
+from experiments.convergence._conventions import conventions
+from experiments.convergence._figures import choices, curves, heat, select, short
+from experiments.convergence._measure import measure, scale_free
+
+RESULTS = Path(__file__).parent / "results"
+"""Committed results, one JSON file per device and version of JAX."""
+
+
+def main(
+    quick: bool,
+    out: Path,
+    *,
+    parts: Sequence[Part] | None = None,
+    solvers: tuple[str, ...] = SOLVERS,
+    record: bool | None = None,
+    say: Callable[[str], None] = print,
+) -> Report:
+    """Returns the measurements, after saving them in `out`; partial ones are saved game by game.
+
+    Args:
+        quick: Kuhn with payoffs scaled, and Leduc, to 1,000 iterations.
+        out: folder for result.json, convergence.md and the figures.
+        parts: games and what to run on them.
+        solvers: as `js.load_solver` takes them.
+        record: also write the result of this device to `RESULTS`; by default for the full run.
+        say: receives progress, a line at a time.
+    """
+    begin = time.perf_counter()
+    record = (not quick and parts is None) if record is None else record
+    parts = tuple(parts if parts is not None else QUICK if quick else PARTS)
+    rows: list[dict[str, Any]] = []
+    done: list[str] = []
+    for part in parts:
+        for cell in cells(part, solvers):
+            rows += measure(cell)
+        jax.clear_caches()
+        done.append(part.game)
+        report = _report(quick, begin, rows, done, parts)
+        report.save(out)
+        say(f"{part.game}: {len(rows)} rows after {report.seconds:.0f} s")
+    report = _report(quick, begin, rows, done, parts)
+    report.extra["scale_free"] = {s: scale_free(parts[0].game, s, 1_000) for s in solvers}
+    if not quick:
+        report.extra["conventions"] = conventions(starts=17)
+    report.save(out)
+    draw(rows, out)
+    if record:
+        RESULTS.mkdir(parents=True, exist_ok=True)
+        stem = slug(f"{jax.default_backend()} {device_name()}") + f"-jax{jax.__version__}"
+        (RESULTS / f"{stem}.json").write_text(report.as_json())
+    return report
+
+
+def draw(rows: list[dict[str, Any]], out: Path) -> list[Path]:
+    """Writes the figures of the rows; returns their paths."""
+    last = max(r["iterations"] for r in rows)
+    middle = 1_000 if any(r["iterations"] == 1_000 for r in rows) else last
+    drawn = {
+        "convergence": curves(rows),
+        "convergence_table": heat(rows, middle),
+        "convergence_choices": choices(rows, middle),
+    }
+    paths = []
+    for name, figure in drawn.items():
+        paths.append(out / f"{name}.png")
+        figure.savefig(paths[-1], dpi=110, bbox_inches="tight")
+    return paths
+
+
+def _report(
+    quick: bool,
+    begin: float,
+    rows: list[dict[str, Any]],
+    done: Sequence[str],
+    parts: Sequence[Part],
+) -> Report:
+    """Returns the report so far; its table is alternating float32, solvers x games."""
+    common = min(max(part.iterations) for part in parts)
+    lines: dict[str, dict[str, Any]] = {}
+    for r in select(rows, updates="alternating", dtype="float32", iterations=common):
+        line = lines.setdefault(r["solver"], {"solver": r["solver"], "iterations": common})
+        line[short(r["game"])] = r["exploitability"]
+    return Report(
+        "convergence",
+        quick,
+        time.perf_counter() - begin,
+        list(rows),
+        extra={"games": list(done), "complete": len(done) == len(parts)},
+        shown=list(lines.values()),
+    )

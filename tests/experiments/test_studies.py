@@ -1,0 +1,86 @@
+"""The studies with settings so small that they only show that every step runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments import convergence, discount_sweep, precision
+from experiments.convergence import Cell, Part
+from experiments.convergence._conventions import CONVENTIONS, conventions
+
+
+def result(folder: Path, name: str) -> dict[str, Any]:
+    assert (folder / f"{name}.png").stat().st_size > 1000
+    assert (folder / f"{name}.md").read_text().startswith("| ")
+    return json.loads((folder / "result.json").read_text())
+
+
+def quiet(line: str) -> None:
+    assert line
+
+
+def test_convergence(tmp_path: Path):
+    parts = (Part("kuhn", (("alternating", "float32"),), (1.0, 10.0), (10, 20)),)
+    solvers = ("hs-dcfr(15)",)
+    report = convergence.main(True, tmp_path, parts=parts, solvers=solvers, say=quiet)
+    found = result(tmp_path, "convergence")
+    assert found["rows"] == report.rows
+    assert set(found["rows"][0]) >= {
+        *("game", "solver", "updates", "dtype", "payoff_scale"),
+        *("iterations", "exploitability", "seconds"),
+    }
+    assert len(report.rows) == 2 * (2 + 2)  # two scales, and misled in both directions
+    one, ten = (
+        [
+            r["exploitability"]
+            for r in report.rows
+            if r["payoff_scale"] == s and r["solver"] == "cfr+"
+        ]
+        for s in (1.0, 10.0)
+    )
+    assert ten == pytest.approx(one, rel=1e-4)  # in the game's own units
+    assert {r["planned"] / r["iterations"] for r in report.rows} == {0.5, 1, 2}
+
+
+def test_conventions_agree_with_the_library():
+    rows = conventions(starts=1, iterations=10, game="kuhn", published=[("dcfr", 1.0)])
+    gaps = {r["convention"]: r["median"] for r in rows}
+    assert list(gaps) == list(CONVENTIONS)
+    assert len(set(gaps.values())) == len(gaps)
+    (ours,) = convergence.measure(Cell("kuhn", "dcfr", dtype="float64", iterations=(10,)))
+    assert gaps["ours"] == pytest.approx(ours["exploitability"], rel=1e-9)
+
+
+def test_discount_sweep(tmp_path: Path):
+    grid = discount_sweep.Grid((1.0, 1.5), (0.0,), (1.0, 2.0), iterations=20)
+    report = discount_sweep.main(True, tmp_path, names=("kuhn",), grid=grid, say=quiet)
+    found = result(tmp_path, "discount_sweep")
+    assert found["rows"] == report.rows
+    keys = {"game", "alpha", "beta", "gamma", "iterations", "exploitability"}
+    assert {frozenset(r) for r in report.rows} == {frozenset(keys)}
+    assert len(report.rows) == len(grid.settings) == 4
+    assert found["calls"][0]["members"] == 4
+
+
+def test_the_full_sweep_is_large_enough_and_holds_the_published_setting():
+    settings = discount_sweep.Grid().settings
+    assert len(set(settings)) >= 500
+    assert (1.5, 0.0, 2.0) in settings
+
+
+def test_precision(tmp_path: Path):
+    plan = precision.Plan(("kuhn",), ("pcfr+", "mmd"), (20,), 1, (), (5, 1))
+    report = precision.main(True, tmp_path, plan=plan, say=quiet)
+    found = result(tmp_path, "precision")
+    assert found["rows"] == report.rows
+    for row in report.rows:
+        assert row["float64_lowest"] <= row["float64"] <= row["float64_highest"]
+        assert row["float32"] == pytest.approx(row["float64"], rel=1e-3)
+    predictive, mirror = report.rows
+    assert predictive["float32_plain_average"] == pytest.approx(predictive["float32"], rel=1e-3)
+    assert mirror["float32_plain_average"] is None
+    assert {c["average"] for c in found["costs"]} == {"compensated", "plain", "wide"}
