@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from jaxsolve.tree._public_tree import PublicTree
 
 _ROWS = 24
-"""Infosets shown in a notebook before the table is cut."""
+"""Infosets shown in a notebook before the table is cut, shared out among the players."""
 
 
 def tensor_bytes(tree: PublicTree) -> int:
@@ -57,15 +57,19 @@ def policy_html(policy: Policy) -> str:
     if policy.info is None:
         return _html.escape(repr(policy))
     rows = policy.rows()
+    shown, players = [], len(policy.players)
+    for i in range(players):
+        shown += [row for row in rows if row[0] == i][: _ROWS // players]
     body = []
-    for player, name, actions in rows[:_ROWS]:
+    for player, name, actions in shown:
         cells = "".join(
             f"<td style='text-align:left;background:linear-gradient(90deg,#9ec5e8 {100 * p:.0f}%,"
             f"transparent {100 * p:.0f}%)'>{_html.escape(a)} {p:.3f}</td>"
             for a, p in actions.items()
         )
         body.append(f"<tr><td>{player}</td><td>{_html.escape(name)}</td>{cells}</tr>")
-    more = f"<p>... and {len(rows) - _ROWS:,} more infosets</p>" if len(rows) > _ROWS else ""
+    left = len(rows) - len(shown)
+    more = f"<p>... and {left:,} more infosets: policy.rows(), policy.table()</p>" if left else ""
     head = "<tr><th>player</th><th>infoset</th><th colspan=9>policy</th></tr>"
     return (
         f"<table><caption>{_html.escape(repr(policy))}</caption>{head}{''.join(body)}</table>{more}"
