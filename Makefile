@@ -29,6 +29,7 @@ help:
 	@echo 'make types      mypy'
 	@echo 'make format     rewrite the code to the format that lint expects'
 	@echo 'make notebooks  check that notebook pairs agree, and execute them'
+	@echo 'make write-notebooks  write each notebook anew from its .py half, with outputs'
 	@echo 'make docs       build the documentation into site/'
 	@echo 'make bench      speed against OpenSpiel and LiteEFG (needs a C++17 compiler)'
 	@echo 'make ci         what has to pass before a change lands'
@@ -61,9 +62,12 @@ notebooks: .venv/dev
 	@for n in notebooks/*.ipynb; do \
 	    echo "$$n"; \
 	    $(RUN)/jupytext --quiet --to py:percent --output - "$$n" | diff "$${n%.ipynb}.py" - || { \
-	        echo "$$n and its .py differ: run .venv/bin/jupytext --sync $$n" >&2; exit 1; }; \
+	        echo "$$n and its .py differ: run make write-notebooks" >&2; exit 1; }; \
 	done
 	$(RUN)/python -m pytest --nbmake --nbmake-timeout=300 notebooks
+
+write-notebooks: .venv/dev
+	$(RUN)/python notebooks/execute.py
 
 docs: .venv/dev
 	NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --strict
@@ -105,4 +109,4 @@ clean:
 	    echo 'install the package python3-venv' >&2; rm -rf .venv; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: help env demo test lint types format notebooks docs bench ci clean
+.PHONY: help env demo test lint types format notebooks write-notebooks docs bench ci clean
