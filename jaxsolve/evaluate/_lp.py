@@ -10,15 +10,16 @@ Koller, Megiddo & von Stengel 1996). Solved by HiGHS, in float64 on the host.
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy.optimize
-import scipy.sparse
 
 from jaxsolve.tree._form import Rows, SequenceForm
 from jaxsolve.tree._policy import Policy, policy_from_probabilities
 from jaxsolve.tree._public_tree import PublicTree
+
+if TYPE_CHECKING:
+    import scipy.sparse
 
 
 class LPResult(NamedTuple):
@@ -48,6 +49,9 @@ def solve_lp(tree: PublicTree, *, method: str = "highs") -> LPResult:
     Raises:
         ValueError: the game is not of two players and constant sum, or has no sequence form.
     """
+    import scipy.optimize  # here and below: importing it takes a quarter of a second
+    import scipy.sparse
+
     form = _zero_sum_form(tree)
     start = time.perf_counter()
     mine, theirs = form.rows
@@ -78,6 +82,8 @@ def solve_lp(tree: PublicTree, *, method: str = "highs") -> LPResult:
 
 def payoff_matrix(form: SequenceForm) -> scipy.sparse.csr_matrix:
     """Returns player 0's expected payoffs over pairs of sequences [S0, S1]."""
+    import scipy.sparse
+
     shape = (form.rows[0].num_sequences, form.rows[1].num_sequences)
     entries = (form.payoff[:, 0], (form.sequence[:, 0], form.sequence[:, 1]))
     return scipy.sparse.csr_matrix(entries, shape)
@@ -85,6 +91,8 @@ def payoff_matrix(form: SequenceForm) -> scipy.sparse.csr_matrix:
 
 def flow_constraints(rows: Rows) -> tuple[scipy.sparse.csr_matrix, np.ndarray]:
     """Returns (E, e) such that E x = e, x >= 0 are the realization plans of a player."""
+    import scipy.sparse
+
     count, roots = rows.num_rows, rows.roots
     row = np.concatenate([np.arange(roots), roots + rows.row_of, roots + np.arange(count)])
     column = np.concatenate([np.arange(rows.num_sequences), rows.parent])

@@ -14,8 +14,6 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse
-import scipy.sparse.csgraph
 
 from jaxsolve.tree._ids import Infostates
 
@@ -44,8 +42,7 @@ def public_components(parent: np.ndarray, infostate: np.ndarray) -> np.ndarray:
             label = _merge(label, above, same)
             continue
         size = int(label.max()) + 1
-        graph = scipy.sparse.csr_matrix((np.ones(len(above)), (above, child)), (size, size))
-        _, cycle = scipy.sparse.csgraph.connected_components(graph, connection="strong")
+        cycle = _connected(above, child, size, directed=True)
         if len(np.unique(cycle)) == size:
             return by_appearance(label)[0]
         label = cycle[label]
@@ -122,7 +119,15 @@ def by_appearance(key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _merge(label: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Returns labels 0..P-1 in which a[k] and b[k] are the same for each k."""
-    size = int(label.max()) + 1
-    graph = scipy.sparse.csr_matrix((np.ones(len(a), bool), (a, b)), (size, size))
-    _, component = scipy.sparse.csgraph.connected_components(graph, directed=False)
-    return component[label]
+    return _connected(a, b, int(label.max()) + 1, directed=False)[label]
+
+
+def _connected(a: np.ndarray, b: np.ndarray, size: int, *, directed: bool) -> np.ndarray:
+    """Returns int [size], the (strongly) connected component of each node, of edges a -> b."""
+    from scipy.sparse import csr_matrix  # here: importing it takes a quarter of a second
+    from scipy.sparse.csgraph import connected_components
+
+    graph = csr_matrix((np.ones(len(a)), (a, b)), (size, size))
+    components: np.ndarray
+    _, components = connected_components(graph, directed=directed, connection="strong")
+    return components

@@ -74,6 +74,7 @@ def test_points_that_have_no_place_are_left_out() -> None:
 
 
 def test_without_matplotlib_the_message_says_how_to_get_it(monkeypatch: Any) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    for module in ("matplotlib.figure", "matplotlib.backends.backend_agg"):
+        monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=r'pip install "jaxsolve\[plot\]"'):
         drawn(straight(3))
