@@ -40,10 +40,16 @@ def enumerate_openspiel(game: OpenSpielGame, *, max_states: int) -> StateTable:
     Raises:
         ValueError: imperfect recall, other legal actions within one infostate, two players with
             payoffs of varying sum, or too many states. The message names the infostate or the
-            states that show it.
+            states that show it. An error of OpenSpiel's own is passed on.
     """
     walk = _Walk(game, max_states)
-    walk.run()
+    try:
+        walk.run()
+    except RuntimeError as error:
+        raise ValueError(
+            f"{game.name}: OpenSpiel failed at state {len(walk.parent):,} of the walk. It says: "
+            f"{error}"
+        ) from error
     return walk.table()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import sys
 
 import numpy as np
@@ -162,6 +163,12 @@ def test_refused(text: str, parts: list[str]):
         js.compile(f"openspiel:{text}")
     for part in parts:
         assert part in str(caught.value)
+
+
+def test_an_error_of_openspiel_is_passed_on():
+    game = load("openspiel:breakthrough(rows=3,columns=2)")
+    with pytest.raises(ValueError, match=r"state 1 of the walk.*InformationStateString is not"):
+        js.compile(dataclasses.replace(game, by_history=False))
 
 
 def test_too_many_states():
