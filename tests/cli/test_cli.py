@@ -260,3 +260,43 @@ def test_ctrl_c_keeps_the_work(cli: Cli, tmp_path: Path) -> None:
     ran = cli(*run, "--resume", "--time-limit", "1e-9")
     (row,) = [json.loads(line) for line in ran.out.splitlines()]
     assert row["iteration"] > done
+
+
+def test_ctrl_c_ends_a_comparison_and_keeps_what_there_is(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press(iteration: int, *_: float) -> None:
+        if iteration == 5:
+            signal.raise_signal(signal.SIGINT)
+
+    solve = js.solve
+    monkeypatch.setattr(js, "solve", lambda *a, **options: solve(*a, callback=press, **options))
+    words = ("compare", "kuhn", "--solvers", "cfr,cfr+", "--iterations", 10**9)
+    ran = cli(*words, "--out", tmp_path)
+    assert ran.status == 130
+    assert "not finished: cfr, cfr+" in ran.err
+    rows = json.loads((tmp_path / "result.json").read_text())["rows"]
+    assert {row["solver"] for row in rows} == {"cfr"}
+    assert 5 <= rows[-1]["iteration"] < 10**9
+    assert "(interrupted at" in ran.out
+
+
+def test_comparisons_that_make_no_sense_are_refused_before_they_start(
+    cli: Cli, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    for words, says in (
+        (("--out", tmp_path / "file"), "is a file, not a directory"),
+        (("--solvers", "cfr,cfr"), "names 'cfr' twice"),
+        (("--solvers", ""), "names none"),
+    ):
+        ran = cli("compare", "kuhn", *words)
+        assert (ran.status, ran.out) == (2, "")
+        assert says in ran.err
+        assert "compiling" not in ran.err
+
+
+def test_resuming_where_there_is_nothing_says_so(cli: Cli, tmp_path: Path) -> None:
+    ran = cli("solve", "kuhn", "--iterations", 5, "--resume", "--out", tmp_path / "new")
+    assert ran.status == 0
+    assert "no checkpoint in" in ran.err
