@@ -89,9 +89,11 @@ def new_figure(width: float = 6.4, height: float = 4.4) -> Any:
     """Returns an empty matplotlib figure that belongs to no global state; notebooks show it."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+        figure_class = _figure_class()
     except ImportError:
         raise ImportError('plots need matplotlib: pip install "jaxsolve[plot]"') from None
-    figure = _figure_class()(figsize=(width, height), dpi=150, layout="constrained")
+    figure = figure_class(figsize=(width, height), dpi=150, layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
