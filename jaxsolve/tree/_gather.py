@@ -57,6 +57,17 @@ def take(x: Array, index: Array) -> Array:
     return x.at[index].get(mode="promise_in_bounds", wrap_negative_indices=False)
 
 
+def pick(odds: Array, uniform: Array) -> Array:
+    """Returns int32 [...], an entry drawn from weights [..., W] by a uniform number in [0, 1).
+
+    Anything is returned where all weights are 0.
+    """
+    below = jnp.cumsum(odds, -1)
+    # The last sum exceeds its product with a number below 1, so the entry counted up to exists;
+    # the sum rises there, so its weight is positive.
+    return (below <= uniform[..., None] * below[..., -1:]).sum(-1, dtype=jnp.int32)
+
+
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class GatherSum:

@@ -20,11 +20,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.tree._form import last_sequences, merge_payoffs
-from jaxsolve.tree._gather import GatherSum, build, take
+from jaxsolve.tree._gather import GatherSum, build, pick, take
 from jaxsolve.tree._history import once_per_tree, states_of
 from jaxsolve.tree._public_tree import PublicTree
 from jaxsolve.tree._states import StateTable
-from jaxsolve.types import CHANCE, Array, PRNGKey
+from jaxsolve.types import CHANCE, Array
 
 
 @jax.tree_util.register_dataclass
@@ -50,11 +50,15 @@ class PublicChance:
     lists: tuple[GatherSum, ...]
     longest: int = dataclasses.field(metadata={"static": True})
 
-    def sample(self, key: PRNGKey) -> Array:
-        """Returns float [K], 1 / probability of each class that is picked, 0 of the others."""
+    def weights(self, uniform: Array) -> Array:
+        """Returns float [K], 1 / probability of each class that is picked, 0 of the others.
+
+        Args:
+            uniform: float [P], numbers in [0, 1), one for each point.
+        """
         if not self.longest:
             return jnp.ones(self.parent.shape, self.odds.dtype)
-        chosen = jax.random.categorical(key, jnp.log(self.odds))  # [P]
+        chosen = pick(self.odds, uniform)  # [P]
         happens = take(chosen, self.point) == self.event
         odds = self.odds[self.point, jnp.maximum(self.event, 0)]
         weight = jnp.where(happens, 1 / odds, 0)

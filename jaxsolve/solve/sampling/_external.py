@@ -22,12 +22,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.solve.sampling._shared import action_values, batch_keys, bound, check_rules, pick
+from jaxsolve.solve.sampling._shared import action_values, bound, check_rules, draws
 from jaxsolve.tree._gather import take
-from jaxsolve.tree._history import HistoryTree, Node, history_tree, states_of
+from jaxsolve.tree._history import HistoryTree, Node, Odds, history_tree, states_of
 from jaxsolve.tree._public_tree import Blocks, PublicTree
 from jaxsolve.tree._states import StateTable
-from jaxsolve.types import TERMINAL, Array, PRNGKey
+from jaxsolve.types import TERMINAL, Array
 
 SEARCH_ALL = 4096
 """Parents are found by comparing all pairs up to this many, by binary search beyond."""
@@ -67,11 +67,11 @@ class ExternalSampling:
     ) -> tuple[Blocks, Array]:
         """See `Sampler`."""
         history = bound(self.history)
-        joint = history.joint(policy)
+        odds = history.odds(policy)
         start = history.start(policy, player)
-        keys = batch_keys(self.seed, iteration, player, self.batch)
         sizes = self.capacity[player]
-        seen = jax.vmap(lambda key: external(history, joint, player, sizes, key))(keys)
+        uniform = draws(self.seed, iteration, player, (self.batch, sum(sizes)), odds.each)
+        seen = jax.vmap(lambda u: external(history, odds, player, sizes, u))(uniform)
         index = jnp.where(seen.position < 0, -1, seen.position - start)
         values = action_values(tree.players[player], index, seen.value / self.batch)
         return values, seen.nodes.sum().astype(jnp.uint32)
@@ -81,7 +81,7 @@ class Visits(NamedTuple):
     """One tree of trajectories (E own actions, padding included).
 
     Attributes:
-        position: int32 [E], of an own action in the joint vector, -1 in padding.
+        position: int32 [E], of an own action in `Odds`, -1 in padding.
         value: float [E], its sampled counterfactual value.
         nodes: int32 [], states visited, the initial and the terminal ones included.
         root: float [], the sampled value of the game to the player.
@@ -94,7 +94,14 @@ class Visits(NamedTuple):
 
 
 class _Depth(NamedTuple):
-    """The frontier of one depth (C states): rows, who is real, own states, first slot below."""
+    """The frontier of one depth (C places).
+
+    Attributes:
+        node: rows of the states, each [C].
+        real: bool [C], False in empty places.
+        own: bool [C], the updating player acts.
+        below: int32 [C], place of the first visited child at the next depth.
+    """
 
     node: Node
     real: Array
@@ -120,99 +127,105 @@ def capacities(table: StateTable, player: int) -> tuple[int, ...]:
 
 
 def external(
-    history: HistoryTree, joint: Array, player: int, capacity: Sequence[int], key: PRNGKey
+    history: HistoryTree, odds: Odds, player: int, capacity: Sequence[int], uniform: Array
 ) -> Visits:
     """Returns one sampled tree of trajectories and what its own actions are worth.
 
     Args:
         history: states.
-        joint: probabilities of all children (`HistoryTree.joint`).
+        odds: probabilities of all children (`HistoryTree.odds`).
         player: who updates.
         capacity: of each depth (`capacities`).
-        key: of this tree.
+        uniform: float [sum of the capacities], numbers in [0, 1), one for each place.
     """
-    uniform = jax.random.uniform(key, (sum(capacity),), joint.dtype)
+    depths = _frontiers(history, odds, player, capacity, uniform)
+    all_nodes = Node(*(jnp.concatenate(x) for x in zip(*(d.node for d in depths), strict=True)))
+    row = jnp.where(all_nodes.actor == TERMINAL, all_nodes.first, 0)
+    payoff = take(history.utility[:, player], row)  # anything where not terminal
+    widths = [w[player] for w in history.widths]
+    acting = [depth for depth, w in zip(depths, widths, strict=True) if w]
+    position = _own_positions(acting, max(widths))
+    weight = take(odds.each, jnp.maximum(position, 0))
+
+    gains: list[Array] = []
+    stop, low = len(payoff), len(position)
+    value = payoff
+    for d in reversed(range(len(depths))):
+        depth, size = depths[d], len(depths[d].real)
+        start, low = stop - size, low - (size if widths[d] else 0)
+        ends = payoff[start:stop]
+        if d + 1 == len(depths):
+            value = ends
+        else:
+            lanes = jnp.arange(max(widths) if widths[d] else 1)
+            place = depth.below[:, None] + lanes
+            visited = take(value, jnp.minimum(place, len(value) - 1))  # [C, A]
+            value = jnp.where(depth.node.children > 0, visited[:, 0], ends)
+            if widths[d]:
+                here = slice(low, low + size)
+                gain = jnp.where(position[here] < 0, 0, visited)
+                gains.append(gain)
+                value = jnp.where(depth.own, (weight[here] * gain).sum(1), value)
+        stop = start
+    nodes = sum((d.real.sum() for d in depths), start=jnp.int32(0))
+    gained = jnp.concatenate(gains[::-1]) if gains else jnp.zeros_like(weight)
+    return Visits(position.reshape(-1), gained.reshape(-1), nodes, value[0])
+
+
+def _frontiers(
+    history: HistoryTree, odds: Odds, player: int, capacity: Sequence[int], uniform: Array
+) -> list[_Depth]:
+    """Returns the visited states of all depths."""
     state, real = jnp.zeros(1, jnp.int32), jnp.ones(1, bool)
     depths: list[_Depth] = []
     used = 0
-    for d, size in enumerate(capacity[1:]):
+    for d, size in enumerate(capacity):
+        node = history.node(state)
+        own = real & (node.actor == player)
         width = max((w for i, w in enumerate(history.widths[d]) if i != player), default=0)
-        draws = uniform[used : used + capacity[d]]
-        used += capacity[d]
-        depth, state, real = _expand(history, joint, player, width, size, state, real, draws)
-        depths.append(depth)
-    node = history.node(state)
-    value = _payoff(history, node, player)
-    nodes = real.sum()
-    index, gains = [], []
-    for d, depth in reversed(list(enumerate(depths))):
-        position, gain, value = _back_up(history, joint, player, history.widths[d], depth, value)
-        index.append(position)
-        gains.append(gain)
-        nodes = nodes + depth.real.sum()
-    if not index:
-        empty = jnp.zeros(0, joint.dtype)
-        return Visits(empty.astype(jnp.int32), empty, nodes, value[0])
-    return Visits(jnp.concatenate(index), jnp.concatenate(gains), nodes, value[0])
+        drawn = jnp.zeros_like(state)
+        if width > 1:
+            drawn = odds.draw(node, width, uniform[used : used + size])
+        fan = jnp.where(real, jnp.where(own, node.children, jnp.minimum(node.children, 1)), 0)
+        start = _sums_before(fan)
+        depths.append(_Depth(node, real, own, start))
+        used += size
+        if d + 1 < len(capacity):
+            # Of an own state, place p below holds child p - start.
+            first = jnp.where(own, node.first - start, node.first + drawn)
+            state = _children(first, own, start, fan, capacity[d + 1])
+            real = jnp.arange(capacity[d + 1]) < start[-1] + fan[-1]
+    return depths
 
 
-def _expand(
-    history: HistoryTree,
-    joint: Array,
-    player: int,
-    width: int,
-    size: int,
-    state: Array,
-    real: Array,
-    uniform: Array,
-) -> tuple[_Depth, Array, Array]:
-    """Returns (this depth, states of the next, which of them are real)."""
-    node = history.node(state)
-    own = node.actor == player
-    drawn = jnp.zeros_like(state)
-    if width > 1:
-        lanes = jnp.arange(width)
-        there = (lanes < node.children[:, None]) & ~own[:, None]
-        at = node.base[:, None] + jnp.where(there, lanes * node.stride[:, None], 0)
-        drawn = pick(jnp.where(there, take(joint, at), 0), uniform)
-    fan = jnp.where(real, jnp.where(own, node.children, jnp.minimum(node.children, 1)), 0)
-    end = jnp.cumsum(fan)
-    start = end - fan
-    slot = jnp.arange(size)
-    method = "compare_all" if size * len(state) <= SEARCH_ALL else "scan_unrolled"
-    parent = jnp.searchsorted(end, slot, side="right", method=method).astype(jnp.int32)
-    here = slot < end[-1]
-    parent = jnp.where(here, parent, 0)
-    child = take(jnp.where(own, node.first - start, node.first + drawn), parent)
-    child = child + jnp.where(take(own, parent), slot, 0)
-    return _Depth(node, real, own & real, start), jnp.where(here, child, 0), here
+def _sums_before(fan: Array) -> Array:
+    """Returns int32 [C], the sum of the entries before each."""
+    size = len(fan)
+    if size * size > SEARCH_ALL:
+        return jnp.cumsum(fan) - fan
+    at = jnp.arange(size)
+    return jnp.where(at[None, :] < at[:, None], fan[None, :], 0).sum(1)
 
 
-def _back_up(
-    history: HistoryTree,
-    joint: Array,
-    player: int,
-    widths: Sequence[int],
-    depth: _Depth,
-    below: Array,
-) -> tuple[Array, Array, Array]:
-    """Returns (positions of own actions [C * A], their values, values of the states [C])."""
-    node = depth.node
-    first = jnp.minimum(depth.below, len(below) - 1)
-    value = jnp.where(node.children > 0, take(below, first), _payoff(history, node, player))
-    if not widths[player]:
-        return jnp.zeros(0, jnp.int32), jnp.zeros(0, below.dtype), value
-    lanes = jnp.arange(widths[player])
-    there = depth.own[:, None] & (lanes < node.children[:, None])
-    step = jnp.where(there, lanes, 0)
-    position = node.base[:, None] + step * node.stride[:, None]
-    gain = jnp.where(there, take(below, first[:, None] + step), 0)
-    mean = (jnp.where(there, take(joint, position), 0) * gain).sum(1)
-    value = jnp.where(depth.own, mean, value)
-    return jnp.where(there, position, -1).reshape(-1), gain.reshape(-1), value
+def _children(first: Array, own: Array, start: Array, fan: Array, size: int) -> Array:
+    """Returns int32 [size], the states of the next depth, 0 in empty places."""
+    place = jnp.arange(size, dtype=jnp.int32)
+    if size * len(first) > SEARCH_ALL:
+        parent = jnp.searchsorted(start + fan, place, side="right", method="scan_unrolled")
+        parent = jnp.minimum(parent, len(first) - 1)
+        child = take(first, parent) + jnp.where(take(own, parent), place, 0)
+        return jnp.where(place < start[-1] + fan[-1], child, 0)
+    mine = (start <= place[:, None]) & (place[:, None] < start + fan)
+    return jnp.where(mine, first + own * place[:, None], 0).sum(1, dtype=jnp.int32)
 
 
-def _payoff(history: HistoryTree, node: Node, player: int) -> Array:
-    """Returns float [C], payoffs at terminal states, anything elsewhere."""
-    row = jnp.where(node.actor == TERMINAL, node.first, 0)
-    return take(history.utility[:, player], row)
+def _own_positions(depths: Sequence[_Depth], width: int) -> Array:
+    """Returns int32 [places of depths with own states, A], -1 where there is no own action."""
+    lanes = jnp.arange(width)
+    parts = [jnp.zeros((0, width), jnp.int32)]
+    for depth in depths:
+        node = depth.node
+        there = depth.own[:, None] & (lanes < node.children[:, None])
+        at = node.base[:, None] + lanes * node.stride[:, None]
+        parts.append(jnp.where(there, at, -1))
+    return jnp.concatenate(parts)

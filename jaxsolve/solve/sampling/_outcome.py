@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.solve.sampling._shared import action_values, batch_keys, bound, check_rules, pick
+from jaxsolve.solve.sampling._shared import action_values, bound, check_rules, draws
 from jaxsolve.tree._gather import take
-from jaxsolve.tree._history import HistoryTree, history_tree
+from jaxsolve.tree._history import HistoryTree, Odds, history_tree
 from jaxsolve.tree._public_tree import Blocks, PublicTree
-from jaxsolve.types import Array, PRNGKey
+from jaxsolve.types import Array
 
 
 @jax.tree_util.register_dataclass
@@ -58,10 +58,11 @@ class OutcomeSampling:
     ) -> tuple[Blocks, Array]:
         """See `Sampler`."""
         history = bound(self.history)
-        joint = history.joint(policy)
+        odds = history.odds(policy)
         start = history.start(policy, player)
-        keys = batch_keys(self.seed, iteration, player, self.batch)
-        seen = jax.vmap(lambda key: outcome(history, joint, player, self.epsilon, key))(keys)
+        shape = (self.batch, history.num_depths - 1)
+        uniform = draws(self.seed, iteration, player, shape, odds.each)
+        seen = jax.vmap(lambda u: outcome(history, odds, player, self.epsilon, u))(uniform)
         index = jnp.where(seen.position < 0, -1, seen.position - start)
         values = action_values(tree.players[player], index, seen.value / self.batch)
         return values, seen.nodes.sum().astype(jnp.uint32)
@@ -71,7 +72,7 @@ class Trajectory(NamedTuple):
     """One trajectory (D - 1 steps).
 
     Attributes:
-        position: int32 [D - 1], of the own action in the joint vector, -1 where another
+        position: int32 [D - 1], of the own action in `Odds`, -1 where another
             acted or the game was over.
         value: float [D - 1], its sampled counterfactual value.
         nodes: int32 [], states on the way, the first and the last included.
@@ -85,35 +86,39 @@ class Trajectory(NamedTuple):
 
 
 def outcome(
-    history: HistoryTree, joint: Array, player: int, epsilon: Any, key: PRNGKey
+    history: HistoryTree, odds: Odds, player: int, epsilon: Any, uniform: Array
 ) -> Trajectory:
     """Returns one sampled trajectory and what its own actions are worth.
 
     Args:
         history: states.
-        joint: probabilities of all children (`HistoryTree.joint`).
+        odds: probabilities of all children (`HistoryTree.odds`).
         player: who updates and explores.
         epsilon: exploration.
-        key: of this trajectory.
+        uniform: float [D - 1], numbers in [0, 1), one for each step.
     """
-    steps = history.num_depths - 1
-    lanes = jnp.arange(max((max(w) for w in history.widths), default=1) or 1)
+    width = max(max(w) for w in history.widths) or 1
+    tiny = jnp.finfo(uniform.dtype).tiny
 
-    def step(state: Array, uniform: Array) -> tuple[Array, tuple[Array, Array, Array, Array]]:
+    def step(state: Array, draw: Array) -> tuple[Array, tuple[Array, Array, Array, Array]]:
         node = history.node(state)
-        legal = lanes < node.children
-        odds = jnp.where(legal, take(joint, node.base + node.stride * legal * lanes), 0)
         own = node.actor == player
-        even = legal / jnp.maximum(node.children, 1).astype(odds.dtype)
-        explored = jnp.where(own, (1 - epsilon) * odds + epsilon * even, odds)
-        k = pick(explored, uniform)
         alive = node.children > 0
-        position = jnp.where(own, node.base + k * node.stride, -1)
-        played, drawn = jnp.where(own, jnp.stack([odds[k], explored[k]]), 1)
+        count = jnp.maximum(node.children, 1)
+        # Exploring is playing uniformly with probability epsilon: its share of the numbers in
+        # [0, 1) is the first, stretched to [0, 1), and so is the rest for the policy.
+        explores = own & (draw < epsilon)
+        rest = jnp.where(own, (draw - epsilon) / jnp.maximum(1 - epsilon, tiny), draw)
+        on_policy = odds.draw(node, width, rest)
+        even = (draw / jnp.maximum(epsilon, tiny) * count).astype(jnp.int32)
+        k = jnp.minimum(jnp.where(explores, even, on_policy), count - 1)
+        at = node.base + k * node.stride
+        p = take(odds.each, at)
+        q = (1 - epsilon) * p + epsilon / count
+        played, drawn = jnp.where(own, p, 1), jnp.where(own, q, 1)
         below = jnp.where(alive, node.first + k, state)
-        return below, (position, played, drawn, alive)
+        return below, (jnp.where(own, at, -1), played, drawn, alive)
 
-    uniform = jax.random.uniform(key, (steps,), joint.dtype)
     end, (position, played, drawn, alive) = jax.lax.scan(step, jnp.int32(0), uniform)
     utility = history.utility[history.node(end).first, player]
     # tail[t]: own probability of everything after step t.

@@ -19,7 +19,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.solve.sampling._shared import batch_keys, bound, check_rules
+from jaxsolve.solve.sampling._shared import bound, check_rules, draws
 from jaxsolve.tree._public_chance import PublicChance, public_chance
 from jaxsolve.tree._public_tree import Blocks, PublicTree, values_of
 from jaxsolve.types import Array
@@ -55,8 +55,9 @@ class PublicChanceSampling:
     ) -> tuple[Blocks, Array]:
         """See `Sampler`."""
         events = bound(self.events)
-        keys = batch_keys(self.seed, iteration, player, self.batch)
-        weight = jax.vmap(events.sample)(keys)  # [B, K]
+        shape = (self.batch, len(events.odds))
+        uniform = draws(self.seed, iteration, player, shape, events.odds)
+        weight = jax.vmap(events.weights)(uniform)  # [B, K]
         others = (r for j, r in enumerate(reach) if j != player)
         gain = events.lists[player](*others, weight.mean(0))
         mine = policy[player]

@@ -1,4 +1,4 @@
-"""What the samplers share: keys, and adding up what trajectories found, the same every time.
+"""What the samplers share: random numbers, and sums that come out the same every time.
 
 Scatter-adds of floats depend on the order of threads on a GPU. There the entries are sorted by
 position first and each run is summed by a scan, so that equal seeds give equal bits. On a CPU a
@@ -18,7 +18,7 @@ from jaxsolve.regret import normalise
 from jaxsolve.tree._history import states_of, worth
 from jaxsolve.tree._policy import Policy
 from jaxsolve.tree._public_tree import Blocks, PlayerTree, PublicTree, split_blocks
-from jaxsolve.types import Array, PRNGKey
+from jaxsolve.types import Array
 
 T = TypeVar("T")
 
@@ -55,14 +55,14 @@ def check_rules(tree: PublicTree) -> None:
         )
 
 
-def batch_keys(seed: Any, iteration: Array, player: int, batch: int) -> PRNGKey:
-    """Returns the keys [B] of a player's trajectories in an iteration.
+def draws(seed: Any, iteration: Array, player: int, shape: tuple[int, int], like: Array) -> Array:
+    """Returns uniform numbers in [0, 1) for a player's samples in an iteration, [B, ...].
 
     They follow from the seed and the iteration alone, so a resumed run goes on like an
     uninterrupted one.
     """
     key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), iteration), player)
-    return jax.random.split(key, batch)
+    return jax.random.uniform(key, shape, like.dtype)
 
 
 def action_values(player: PlayerTree, index: Array, value: Array) -> Blocks:
@@ -109,17 +109,6 @@ def _join_runs(left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[A
     """Joins two stretches of (does a run start in it, sum of its last run)."""
     starts, total = right
     return left[0] | starts, jnp.where(starts, total, left[1] + total)
-
-
-def pick(odds: Array, uniform: Array) -> Array:
-    """Returns int32 [...], an entry drawn from weights [..., W] by a uniform number in [0, 1).
-
-    Anything is returned where all weights are 0.
-    """
-    below = jnp.cumsum(odds, -1)
-    # The last sum exceeds its product with a number below 1, so the entry counted up to exists;
-    # the sum rises there, so its weight is positive.
-    return (below <= uniform[..., None] * below[..., -1:]).sum(-1, dtype=jnp.int32)
 
 
 def _arbitrary(tree: PublicTree) -> Policy:
