@@ -138,9 +138,7 @@ def test_games_are_chosen_by_name():
     assert [g.name for g in choose(None, quick=True)] == ["kuhn", "leduc"]
     assert len(choose(None)) == 6
     assert len(choose(None, large=True)) == 8
-    some = choose(
-        "leduc,goofspiel(order=descending,cards=5),liars_dice(sides=4),coin_toss"
-    )
+    some = choose("leduc,goofspiel(order=descending,cards=5),liars_dice(sides=4),coin_toss")
     assert [g.openspiel for g in some[:3]] == [
         "leduc_poker",
         "goofspiel(num_cards=5,imp_info=true,points_order=descending)",
