@@ -1,0 +1,114 @@
+"""Evaluation of random games: against the oracle, the linear program, and each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_games import RandomGame, random_games
+
+import jaxsolve as js
+from jaxsolve.solve import average_policy, init_state, run
+from jaxsolve.tree import policy_from_probabilities
+
+ITERATIONS = 3000
+
+
+@pytest.fixture(scope="module", autouse=True)
+def float64():
+    with jax.enable_x64(True):
+        yield
+
+
+def mixed(rng: np.random.Generator, tree: js.PublicTree) -> list[np.ndarray]:
+    """A random behaviour policy, some actions of which have probability 0."""
+    out = []
+    for info in tree.info.players:
+        weights = rng.random(len(info.action))
+        weights[rng.random(len(weights)) < 0.3] = 0
+        weights[info.offset[1:] - 1] += 0.1  # the last action keeps some
+        width = np.diff(info.offset)
+        totals = np.add.reduceat(weights, info.offset[:-1]) if len(weights) else weights
+        out.append(weights / np.repeat(totals, width))
+    return out
+
+
+@jax.jit
+def judged(tree: js.PublicTree, policy: js.Policy) -> tuple[Any, ...]:
+    """Returns everything that the package says of a policy, and what best responses earn."""
+    responses = [js.best_response(tree, policy, i) for i in range(tree.num_players)]
+    earned = []
+    for i, response in enumerate(responses):
+        players = tuple(response.policy if j == i else p for j, p in enumerate(policy.players))
+        earned.append(js.values(tree, js.Policy(players))[i])
+    return (
+        js.values(tree, policy),
+        js.best_response_values(tree, policy),
+        js.nash_conv(tree, policy),
+        js.exploitability(tree, policy),
+        [response.value for response in responses],
+        earned,
+    )
+
+
+def assert_as_the_oracle(game: RandomGame, seed: int) -> None:
+    tree, reference = js.compile(game), oracle.walk(game)
+    n = game.num_players
+    drawn = mixed(np.random.default_rng(seed), tree)
+    for probabilities in (drawn, oracle.flat(oracle.uniform(reference))):
+        strategy = oracle.from_flat(reference, probabilities)
+        policy = policy_from_probabilities(tree, probabilities)
+        values, best, nash_conv, exploitability, responses, earned = judged(tree, policy)
+        np.testing.assert_allclose(values, oracle.values(reference, strategy), atol=1e-9)
+        expected = [oracle.best_response(reference, strategy, i)[0] for i in range(n)]
+        np.testing.assert_allclose(best, expected, atol=1e-9)
+        np.testing.assert_allclose(responses, expected, atol=1e-9)
+        np.testing.assert_allclose(earned, expected, atol=1e-9)
+        np.testing.assert_allclose(nash_conv, oracle.nash_conv(reference, strategy), atol=1e-9)
+        np.testing.assert_allclose(exploitability, nash_conv / n, atol=1e-12)
+        assert (np.asarray(best) >= np.asarray(values) - 1e-12).all()
+        assert exploitability >= -1e-12
+
+
+@settings(max_examples=25)
+@given(game=random_games(), seed=st.integers(0, 1000))
+def test_two_players(game: RandomGame, seed: int):
+    assert_as_the_oracle(game, seed)
+
+
+@settings(max_examples=10)
+@given(game=random_games(players=3, zero_sum=False), seed=st.integers(0, 1000))
+def test_three_players(game: RandomGame, seed: int):
+    assert_as_the_oracle(game, seed)
+
+
+@jax.jit
+def solved(tree: js.PublicTree) -> tuple[js.Policy, Any, Any]:
+    state = run(tree, js.cfr_plus(), init_state(tree, js.cfr_plus()), ITERATIONS, ITERATIONS)
+    policy = average_policy(tree, state)
+    return policy, js.exploitability(tree, policy), js.values(tree, policy)
+
+
+@settings(max_examples=20)
+@given(game=random_games())
+def test_cfr_plus_and_the_linear_program_agree(game: RandomGame):
+    tree, reference = js.compile(game), oracle.walk(game)
+    policy, exploitability, values = solved(tree)
+    exact = js.solve_lp(tree)
+    assert exploitability < 1e-3
+    np.testing.assert_allclose(values, [exact.value, -exact.value], atol=1e-3)
+    # The plans of the linear program are an equilibrium, by the oracle too.
+    assert abs(exact.gap) < 1e-7
+    plans = oracle.from_flat(reference, [exact.policy.probabilities(i) for i in range(2)])
+    assert oracle.nash_conv(reference, plans) < 1e-7
+    for i, sign in enumerate((1, -1)):
+        best, _ = oracle.best_response(reference, plans, i)
+        np.testing.assert_allclose(best, sign * exact.value, atol=1e-7)
+    # What a best response gets bounds the value from both sides, whatever the policy.
+    upper, lower = js.best_response_values(tree, js.Policy(policy.players))
+    assert -lower - 1e-9 <= exact.value <= upper + 1e-9
