@@ -394,7 +394,7 @@ ROWS: dict[str, Row] = {
     "hs-dcfr": Row(ScheduledDiscounted, by_schedule, {"start": 30}),
     "hs-pcfr+": Row(Predictive, by_schedule, {"start": 30}),
     "modicum-cfr+": Row(Modicum, second_half, {}),
-    "mmd": Row(Mirror, by_power, {"eta": 10.0, "alpha": 1e-3, "gamma": 0}),
+    "mmd": Row(Mirror, by_power, {"eta": 1.0, "alpha": 3e-3, "gamma": 0}),
 }
 """Every variant by the name it has in SOLVERS."""
 
