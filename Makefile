@@ -23,7 +23,8 @@ INSTALL = rm -f $@; printf 'Installing jaxsolve[%s] into .venv:' "$$extra"; \
 
 help:
 	@echo 'make demo       solve Leduc poker: a curve, its picture and a policy in runs/leduc'
-	@echo 'make test       the whole test suite'
+	@echo 'make test       the test suite'
+	@echo 'make test-slow  the tests of the samplers, which compile for minutes'
 	@echo 'make env        the development environment in .venv'
 	@echo 'make lint       ruff: rules and format'
 	@echo 'make types      mypy'
@@ -46,6 +47,9 @@ demo: .venv/plot
 
 test: .venv/dev
 	$(RUN)/python -m pytest -n $(WORKERS)
+
+test-slow: .venv/dev
+	$(RUN)/python -m pytest -n $(WORKERS) -m slow
 
 lint: .venv/dev
 	$(RUN)/ruff check .
