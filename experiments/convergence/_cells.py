@@ -5,10 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-BATTLESHIP = (
-    "battleship(board_width=2,board_height=2,ship_sizes=[1],ship_values=[1],num_shots=2,"
-    "allow_repeated_shots=False)"
-)
+BATTLESHIP = "battleship(ship_sizes=[1,2],ship_values=[1,2])"
+"""On the 2x2 board with two ships; with one ship, the uniform policy is already an equilibrium."""
 
 SOLVERS = (
     "cfr",

@@ -1,4 +1,4 @@
-"""The study: cells in order of cost, saved game by game, then drawn."""
+"""The study: cells in order of cost, saved as they come, then drawn."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def main(
     record: bool | None = None,
     say: Callable[[str], None] = print,
 ) -> Report:
-    """Returns the measurements, after saving them in `out`; partial ones are saved game by game.
+    """Returns the measurements, after saving them in `out`; partial ones are saved as they come.
 
     Args:
         quick: Kuhn with payoffs scaled, and Leduc, to 1,000 iterations.
@@ -46,11 +46,10 @@ def main(
     for part in parts:
         for cell in cells(part, solvers):
             rows += measure(cell)
+            _report(quick, begin, rows, done, parts).save(out)
         jax.clear_caches()
         done.append(part.game)
-        report = _report(quick, begin, rows, done, parts)
-        report.save(out)
-        say(f"{part.game}: {len(rows)} rows after {report.seconds:.0f} s")
+        say(f"{part.game}: {len(rows)} rows after {time.perf_counter() - begin:.0f} s")
     report = _report(quick, begin, rows, done, parts)
     report.extra["scale_free"] = {s: scale_free(parts[0].game, s, 1_000) for s in solvers}
     if not quick:
