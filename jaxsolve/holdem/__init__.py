@@ -1,0 +1,33 @@
+"""Hold'em: cards, hand strength, betting, and the protocol in which agents talk."""
+
+from jaxsolve.holdem._betting import FOLD as FOLD
+from jaxsolve.holdem._betting import HUNL as HUNL
+from jaxsolve.holdem._betting import NLFH as NLFH
+from jaxsolve.holdem._betting import BetState as BetState
+from jaxsolve.holdem._betting import Betting as Betting
+from jaxsolve.holdem._betting import Options as Options
+from jaxsolve.holdem._betting import act as act
+from jaxsolve.holdem._betting import call_to as call_to
+from jaxsolve.holdem._betting import next_street as next_street
+from jaxsolve.holdem._betting import no_limit as no_limit
+from jaxsolve.holdem._betting import options as options
+from jaxsolve.holdem._betting import payoffs as payoffs
+from jaxsolve.holdem._betting import portion as portion
+from jaxsolve.holdem._betting import raise_to as raise_to
+from jaxsolve.holdem._betting import six_max as six_max
+from jaxsolve.holdem._betting import start as start
+from jaxsolve.holdem._betting import start_at as start_at
+from jaxsolve.holdem._cards import HANDS as HANDS
+from jaxsolve.holdem._cards import NUM_CARDS as NUM_CARDS
+from jaxsolve.holdem._cards import NUM_HANDS as NUM_HANDS
+from jaxsolve.holdem._cards import RANKS as RANKS
+from jaxsolve.holdem._cards import SUITS as SUITS
+from jaxsolve.holdem._cards import card_name as card_name
+from jaxsolve.holdem._cards import cards_name as cards_name
+from jaxsolve.holdem._cards import hand_index as hand_index
+from jaxsolve.holdem._cards import hand_name as hand_name
+from jaxsolve.holdem._cards import parse_cards as parse_cards
+from jaxsolve.holdem._strength import CATEGORIES as CATEGORIES
+from jaxsolve.holdem._strength import category as category
+from jaxsolve.holdem._strength import strength as strength
+from jaxsolve.holdem._strength import strengths_on_board as strengths_on_board

@@ -1,0 +1,360 @@
+"""Betting of hold'em, no-limit and fixed-limit, for 2 to 9 players, without cards.
+
+Chips are whole numbers, and every amount is a total over the whole hand, so a raise is "to" what
+the player has then put in. A hand alternates between streets of betting and chance, which deals
+the next cards and then calls `next_street`.
+
+No-limit follows the ACPC protocol (Annual Computer Poker Competition): the first raise of a hand
+is at least to two big blinds, a bet at least a big blind, and a raise at least as large as the
+largest one on its street; a player may always go all-in. Where three or more players leave more
+to say, the rules of live poker hold (Tournament Directors Association 2019, rules 43 and 47):
+an all-in of less than a full raise does not lower the next one, and does not give the right to
+raise back to a player who has acted already, unless what they face by then adds up to a full
+raise. Differs from the ACPC's code there, whose least raise after a short all-in counts from the
+full raise before it.
+
+Fixed-limit: a raise is by the street's size; `max_raises` counts raises, not blinds. An all-in of
+at least half a size is a raise like any other; the next player may complete a shorter one to the
+full size (Robert's Rules of Poker, version 11, section 5).
+
+Everywhere: fold only when facing a bet; nobody raises when no opponent has chips to answer; a
+player whom nobody can answer, and who faces nothing, is not asked. A short blind is the amount to
+call if no blind is larger, as in the ACPC's code and pokerkit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from fractions import Fraction
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+
+from jaxsolve.types import CHANCE, TERMINAL, Array
+
+FOLD = -1
+"""The total that stands for a fold in `act`."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Betting:
+    """Rules of betting. Seats are numbered in the order in which they act after the first street.
+
+    Attributes:
+        num_players: n, 2 to 9.
+        blinds: chips each seat posts before the cards, and may have to be raised.
+        first: for each street, the seat that acts first, or the next one that is still in.
+        limit: the size of a raise on each street; None for no limit.
+        max_raises: raises on each street; None for any number.
+        ante: chips that every seat posts besides; not part of the least bet.
+    """
+
+    num_players: int = 2
+    blinds: tuple[int, ...] = (100, 50)
+    first: tuple[int, ...] = (1, 0, 0, 0)
+    limit: tuple[int, ...] | None = None
+    max_raises: tuple[int, ...] | None = None
+    ante: int = 0
+
+    def __post_init__(self) -> None:
+        n, streets = self.num_players, len(self.first)
+        if not 2 <= n <= 9:
+            raise ValueError(f"betting needs 2 to 9 players, not {n}.")
+        if len(self.blinds) != n or min(self.blinds) < 0 or self.ante < 0:
+            raise ValueError(
+                f"blinds are one number of chips per seat, {n} in all, such as "
+                f"{(50, 100, *[0] * n)[:n]}; not {self.blinds} with ante {self.ante}."
+            )
+        if not streets or not all(0 <= seat < n for seat in self.first):
+            raise ValueError(f"first is a seat 0..{n - 1} for each street, not {self.first}.")
+        for name, values in (("limit", self.limit), ("max_raises", self.max_raises)):
+            if values is not None and (len(values) != streets or min(values) < (name == "limit")):
+                raise ValueError(
+                    f"{name} is None or one number per street, {streets} in all, not {values}."
+                )
+
+    @property
+    def num_streets(self) -> int:
+        """Streets of betting."""
+        return len(self.first)
+
+    @property
+    def min_bet(self) -> int:
+        """The least bet without a limit: the big blind, or one chip."""
+        return max(1, *self.blinds)
+
+
+class BetState(NamedTuple):
+    """A state of the betting (n seats); int32 and bool arrays.
+
+    Attributes:
+        street: int32 [], 0 for the first.
+        actor: int32 [], the seat to act; CHANCE when the next street's cards have to be dealt;
+            TERMINAL when the hand is over.
+        spent: int32 [n], chips put in over the whole hand.
+        stack: int32 [n], chips before the hand.
+        folded: bool [n].
+        bet: int32 [], the largest `spent`, which the others have to match.
+        full: int32 [], the total from which the next full raise counts: `bet`, except after an
+            all-in of less than half a size in fixed-limit.
+        min_raise: int32 [], the size of the smallest full raise.
+        pending: bool [n], still has to act on this street.
+        acted: bool [n], has acted on this street.
+        raises: int32 [], full bets and raises on this street (without a limit: all).
+    """
+
+    street: Array
+    actor: Array
+    spent: Array
+    stack: Array
+    folded: Array
+    bet: Array
+    full: Array
+    min_raise: Array
+    pending: Array
+    acted: Array
+    raises: Array
+
+
+class Options(NamedTuple):
+    """What the actor may do; nobody can do anything at CHANCE and TERMINAL.
+
+    Attributes:
+        fold: bool [].
+        call: bool [], check, call, or call all-in for less: `act` with `call_to`.
+        low, high: int32 [], least and largest total of a raise; no raise if low > high. For an
+            all-in that is less than a full raise low == high == stack.
+    """
+
+    fold: Array
+    call: Array
+    low: Array
+    high: Array
+
+
+def no_limit(num_players: int = 2, small: int = 50, big: int = 100, streets: int = 4) -> Betting:
+    """Returns no-limit rules in the ACPC's seating.
+
+    Two players: seat 0 posts the big blind, seat 1 (the button) the small one and acts first on
+    the first street. More: seats 0 and 1 post, seat 2 acts first, the button is the last seat.
+    """
+    blinds = (big, small) if num_players == 2 else (small, big, *[0] * (num_players - 2))
+    first = 1 if num_players == 2 else 2
+    return Betting(num_players, blinds, (first, *[0] * (streets - 1)))
+
+
+HUNL = no_limit()
+"""Heads-up no-limit of the ACPC: blinds 50 and 100; stacks there are 20,000."""
+
+NLFH = no_limit(streets=2)
+"""No-limit flop hold'em: HUNL that ends after the betting on the flop."""
+
+
+def six_max(small: int = 50, big: int = 100) -> Betting:
+    """Returns six-player no-limit (Brown & Sandholm 2019, Pluribus: stacks of 10,000)."""
+    return no_limit(6, small, big)
+
+
+def start(rules: Betting, stacks: Array | np.ndarray | int | tuple[int, ...]) -> BetState:
+    """Returns the state after blinds and antes are posted.
+
+    Args:
+        rules: of the betting.
+        stacks: int [n] or [], chips before the hand.
+    """
+    stack = jnp.broadcast_to(jnp.asarray(stacks, jnp.int32), (rules.num_players,))
+    posts = jnp.asarray(rules.blinds, jnp.int32) + rules.ante
+    return start_at(rules, 0, jnp.minimum(posts, stack), stack)
+
+
+def start_at(
+    rules: Betting,
+    street: Array | int,
+    spent: Array | np.ndarray | tuple[int, ...],
+    stacks: Array | np.ndarray | int | tuple[int, ...],
+    folded: Array | np.ndarray | tuple[bool, ...] | None = None,
+) -> BetState:
+    """Returns the state at the beginning of a street: a spot.
+
+    Args:
+        rules: of the betting.
+        street: int [].
+        spent: int [n], chips each seat has put in so far, at most its stack.
+        stacks: int [n] or [], chips before the hand, those in `spent` included.
+        folded: bool [n], seats that are out; nobody by default.
+    """
+    n = rules.num_players
+    spent = jnp.broadcast_to(jnp.asarray(spent, jnp.int32), (n,))
+    out = jnp.zeros(n, bool) if folded is None else jnp.asarray(folded, bool)
+    street = jnp.asarray(street, jnp.int32)
+    size = rules.min_bet if rules.limit is None else jnp.asarray(rules.limit, jnp.int32)[street]
+    state = BetState(
+        street=street,
+        actor=jnp.int32(0),
+        spent=spent,
+        stack=jnp.broadcast_to(jnp.asarray(stacks, jnp.int32), (n,)),
+        folded=out,
+        bet=spent.max(),
+        full=spent.max(),
+        min_raise=jnp.asarray(size, jnp.int32),
+        pending=~out,
+        acted=jnp.zeros(n, bool),
+        raises=jnp.int32(0),
+    )
+    return _turn(rules, state, jnp.asarray(rules.first, jnp.int32)[street])
+
+
+def next_street(rules: Betting, state: BetState) -> BetState:
+    """Returns the state after chance has dealt the cards of the next street."""
+    return start_at(rules, state.street + 1, state.spent, state.stack, state.folded)
+
+
+def call_to(state: BetState) -> Array:
+    """Returns the actor's total after a check or call, int32 []."""
+    return jnp.minimum(state.bet, state.stack[state.actor])
+
+
+def options(rules: Betting, state: BetState) -> Options:
+    """Returns what the actor may do."""
+    i = state.actor
+    own, stack = state.spent[i], state.stack[i]
+    playing = i >= 0
+    faces = state.bet - own
+    step = state.min_raise
+    others = ~state.folded & (jnp.arange(rules.num_players) != i)
+    allowed = (
+        playing
+        & (stack > state.bet)
+        & (others & (state.stack > state.bet)).any()
+        & (~state.acted[i] | (_weight(rules, faces) >= step))
+    )
+    if rules.max_raises is not None:
+        allowed &= state.raises < jnp.asarray(rules.max_raises, jnp.int32)[state.street]
+    low = jnp.minimum(state.full + step, stack)
+    high = stack if rules.limit is None else low
+    return Options(
+        fold=playing & (faces > 0),
+        call=playing,
+        low=jnp.where(allowed, low, 1),
+        high=jnp.where(allowed, high, 0),
+    )
+
+
+def act(rules: Betting, state: BetState, to: Array | int) -> BetState:
+    """Returns the state after the actor's move.
+
+    Args:
+        rules: of the betting.
+        state: with a seat to act.
+        to: int [], FOLD, `call_to(state)`, or a raise to a total that `options` allow. What they
+            do not allow is not refused.
+    """
+    to = jnp.asarray(to, jnp.int32)
+    here = jnp.arange(rules.num_players) == state.actor
+    folds, raises = to < 0, to > state.bet
+    full = raises & (_weight(rules, to - state.full) >= state.min_raise)
+    if rules.limit is None:
+        min_raise = jnp.maximum(state.min_raise, to - state.bet)
+        full = raises
+    else:
+        min_raise = state.min_raise
+    state = state._replace(
+        spent=jnp.where(here & ~folds, to, state.spent),
+        folded=state.folded | (here & folds),
+        bet=jnp.maximum(state.bet, to),
+        full=jnp.where(full, to, state.full),
+        min_raise=min_raise,
+        pending=(state.pending | raises) & ~here,
+        acted=state.acted | here,
+        raises=state.raises + full.astype(jnp.int32),
+    )
+    return _turn(rules, state, (state.actor + 1) % rules.num_players)
+
+
+def payoffs(
+    rules: Betting, state: BetState, strength: Array, *, whole_chips: bool = False
+) -> Array:
+    """Returns what each seat wins or loses, in chips.
+
+    The main pot and each side pot go to the strongest hands among those that paid for all of it;
+    what nobody else matched comes back. Ties divide a pot exactly, as in the ACPC's code, so a
+    share can be a fraction of a chip.
+
+    Args:
+        rules: of the betting.
+        state: at the end of a hand.
+        strength: int [n], larger is better, equal is a tie; not read for those who folded.
+        whole_chips: odd chips of a pot are not cut but go, one each, to the winners next after
+            the button (the seats that act first on the last street).
+
+    Returns:
+        float32 [n], sums to zero.
+    """
+    n = rules.num_players
+    alive = ~state.folded
+    # Layers of chips: layer k ends where the k-th smallest stack of those still in ends.
+    ends = jnp.sort(jnp.where(alive, state.spent, 0))
+    starts = jnp.concatenate([jnp.zeros(1, jnp.int32), ends[:-1]])
+    caps = ends.at[-1].set(state.spent.max())
+    paid = jnp.minimum(state.spent, caps[:, None]) - jnp.minimum(state.spent, starts[:, None])
+    pots = paid.sum(1)
+    runs = alive & (state.spent >= ends[:, None])  # [layer, seat]
+    ranked = jnp.where(runs, jnp.asarray(strength, jnp.int32), jnp.iinfo(jnp.int32).min)
+    wins = runs & (ranked == ranked.max(1, keepdims=True))
+    winners = wins.sum(1)
+    if whole_chips:
+        place = (jnp.arange(n) - rules.first[-1]) % n
+        before = (wins[:, None, :] & (place < place[:, None])).sum(2)
+        odd = before < (pots % winners)[:, None]
+        shares = (pots // winners)[:, None] + odd
+    else:
+        shares = (pots / winners)[:, None]
+    won = jnp.where(wins, shares, 0).astype(jnp.float32).sum(0)
+    return won - state.spent
+
+
+def portion(pot: Array | int, fraction: Fraction | float | str) -> Array | int:
+    """Returns a fraction of the pot in whole chips, halves rounded up.
+
+    The fraction is taken as it is written (0.7 is seven tenths, not the nearest binary number)
+    and all arithmetic is in integers, so that host and device agree for every pot.
+
+    Args:
+        pot: int or int32 [...]; times the numerator below 2**30.
+        fraction: such as 0.75, "1/3" or Fraction(1, 3).
+    """
+    exact = Fraction(str(fraction))
+    return (2 * exact.numerator * pot + exact.denominator) // (2 * exact.denominator)
+
+
+def raise_to(rules: Betting, state: BetState, fraction: Fraction | float | str) -> Array:
+    """Returns the total of a bet or raise by a fraction of the pot, int32 [].
+
+    By the arithmetic of postflop solvers: a raise is to what is faced plus the fraction of the
+    pot after calling; then moved into the interval of `options`. Not meaningful where the actor
+    may not raise.
+    """
+    low, high = options(rules, state)[2:]
+    after_call = state.spent.sum() + state.bet - state.spent[state.actor]
+    return jnp.clip(state.bet + portion(after_call, fraction), low, high)
+
+
+def _weight(rules: Betting, chips: Array) -> Array:
+    """Returns what an amount counts for against a full raise: with a limit, half of one will do."""
+    return chips if rules.limit is None else 2 * chips
+
+
+def _turn(rules: Betting, state: BetState, first: Array) -> BetState:
+    """Returns the state with the next actor: the first pending seat from `first` on."""
+    n = rules.num_players
+    able = ~state.folded & (state.spent < state.stack)
+    answered = (able.sum() > 1) | (state.spent < state.bet)  # or nobody is left to bet against
+    contested = (~state.folded).sum() > 1
+    pending = state.pending & able & answered & contested
+    distance = (jnp.arange(n) - first) % n
+    seat = jnp.argmin(jnp.where(pending, distance, n))
+    over = ~contested | (state.street == rules.num_streets - 1)
+    ended = jnp.where(over, TERMINAL, CHANCE)
+    actor = jnp.where(pending.any(), seat, ended).astype(jnp.int32)
+    return state._replace(actor=actor, pending=pending)

@@ -1,0 +1,134 @@
+"""Strength of five, six or seven cards, by bit arithmetic alone: no tables, no gathers.
+
+A set of cards is four masks of 13 bits, one per suit. Ranks held at least once, twice, three and
+four times are ands and ors of the four; straights are five shifts of one mask; a kicker is the
+highest bit of what is left. A strength is `category << 26 | main << 13 | kickers`, where `main`
+and `kickers` are masks of ranks: masks with equally many bits compare like their ranks, highest
+first. So the numbers are in the order of the hands, and equal exactly for hands that tie.
+
+The rules are those of high poker. `tests/holdem/test_strength.py` compares every five-card hand
+with phevaluator.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jax import lax
+
+from jaxsolve.holdem._cards import HANDS
+from jaxsolve.types import Array
+
+CATEGORIES = (
+    "high card",
+    "pair",
+    "two pair",
+    "three of a kind",
+    "straight",
+    "flush",
+    "full house",
+    "four of a kind",
+    "straight flush",
+)
+"""Names of `category(strength)`."""
+
+_BITS = 13
+_ALL = (1 << _BITS) - 1
+
+
+def strength(cards: Array) -> Array:
+    """Returns how strong the best five of some cards are: larger is better, equal is a tie.
+
+    Args:
+        cards: int [..., k], k = 5, 6 or 7 different cards, in any order.
+
+    Returns:
+        int32 [...], not negative.
+
+    Raises:
+        ValueError: there are fewer than five or more than seven cards.
+    """
+    cards = jnp.asarray(cards)
+    count = cards.shape[-1]
+    if not 5 <= count <= 7:
+        raise ValueError(f"strength() needs 5, 6 or 7 cards on the last axis, not {count}.")
+    spare = count - 5
+    bit = jnp.int32(1) << (cards // 4).astype(jnp.int32)
+    c, d, h, s = (jnp.where(cards % 4 == suit, bit, 0).sum(-1) for suit in range(4))
+    once = c | d | h | s
+    twice = (c & d) | (h & s) | ((c | d) & (h | s))
+    thrice = (c & d & (h | s)) | (h & s & (c | d))
+
+    # From the weakest category to the strongest: a later one replaces an earlier one.
+    result = _drop_lowest(once, spare)
+    pair = _highest(twice)
+    result = jnp.where(twice > 0, _value(1, pair, _drop_lowest(once ^ pair, spare)), result)
+    second = _highest(twice ^ pair)
+    result = jnp.where(second > 0, _value(2, pair | second, _highest(once ^ pair ^ second)), result)
+    triple = _highest(thrice)
+    result = jnp.where(triple > 0, _value(3, triple, _drop_lowest(once ^ triple, spare)), result)
+    straight = _straight(once)
+    result = jnp.where(straight > 0, _value(4, straight), result)
+    for suit in (c, d, h, s):  # at most one of them has five cards
+        flush = lax.population_count(suit) >= 5
+        result = jnp.where(flush, _value(5, _five_highest(suit, spare)), result)
+    full = _highest(twice ^ triple)
+    result = jnp.where((triple > 0) & (full > 0), _value(6, triple, full), result)
+    four = c & d & h & s
+    result = jnp.where(four > 0, _value(7, four, _highest(once ^ four)), result)
+    for suit in (c, d, h, s):
+        top = _straight(suit)
+        result = jnp.where(top > 0, _value(8, top), result)
+    return result
+
+
+def category(value: Array) -> Array:
+    """Returns the row of `CATEGORIES` of a strength, int32 of its shape; -1 of -1."""
+    return value >> 2 * _BITS
+
+
+def strengths_on_board(board: Array) -> Array:
+    """Returns the strength of every two-card hand with a board.
+
+    Args:
+        board: int [k], k = 3, 4 or 5 different cards.
+
+    Returns:
+        int32 [1326] in the order of `HANDS`, -1 where a hand has a card of the board.
+    """
+    board = jnp.asarray(board)
+    hands = jnp.asarray(HANDS)
+    cards = jnp.concatenate(
+        [hands, jnp.broadcast_to(board.astype(jnp.int32), (len(hands), board.shape[-1]))], 1
+    )
+    meets = (hands[:, :, None] == board).any((1, 2))
+    return jnp.where(meets, -1, strength(cards))
+
+
+def _value(category: int, main: Array, kickers: Array | int = 0) -> Array:
+    return (category << 2 * _BITS) | (main << _BITS) | kickers
+
+
+def _highest(mask: Array) -> Array:
+    """Returns the highest bit of a mask, 0 of an empty one."""
+    return jnp.where(mask > 0, jnp.int32(1) << (31 - lax.clz(mask | 1)), 0)
+
+
+def _drop_lowest(mask: Array, count: int) -> Array:
+    """Returns a mask without its `count` lowest bits."""
+    for _ in range(count):
+        mask &= mask - 1
+    return mask
+
+
+def _five_highest(mask: Array, spare: int) -> Array:
+    """Returns the five highest bits of a mask with five to 5 + spare of them."""
+    for _ in range(spare):
+        mask = jnp.where(lax.population_count(mask) > 5, mask & (mask - 1), mask)
+    return mask
+
+
+def _straight(mask: Array) -> Array:
+    """Returns the bit of the highest card of the best straight in a mask of ranks, 0 if none."""
+    low_ace = (mask << 1) | (mask >> _BITS - 1)  # 14 bits, the ace below the two as well
+    run = low_ace & (low_ace << 1) & (low_ace << 2) & (low_ace << 3) & (low_ace << 4)
+    return _highest((run >> 1) & _ALL)
