@@ -15,11 +15,11 @@ full raise before it.
 
 Fixed-limit: a raise is by the street's size; `max_raises` counts raises, not blinds. An all-in of
 at least half a size is a raise like any other; the next player may complete a shorter one to the
-full size (Robert's Rules of Poker, version 11, section 5).
+full size (Robert's Rules of Poker, "Betting and raising"; TDA rule 47 B).
 
 Everywhere: fold only when facing a bet; nobody raises when no opponent has chips to answer; a
 player whom nobody can answer, and who faces nothing, is not asked. A short blind is the amount to
-call if no blind is larger, as in the ACPC's code and pokerkit.
+call if no other is larger, as in the ACPC's code and pokerkit (card rooms ask for the whole one).
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ with phevaluator.
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
@@ -35,6 +36,7 @@ _BITS = 13
 _ALL = (1 << _BITS) - 1
 
 
+@jax.jit
 def strength(cards: Array) -> Array:
     """Returns how strong the best five of some cards are: larger is better, equal is a tie.
 
@@ -86,6 +88,7 @@ def category(value: Array) -> Array:
     return value >> 2 * _BITS
 
 
+@jax.jit
 def strengths_on_board(board: Array) -> Array:
     """Returns the strength of every two-card hand with a board.
 
