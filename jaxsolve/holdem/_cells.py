@@ -97,22 +97,26 @@ def action_colours(actions: Sequence[str]) -> dict[str, str]:
 
     Bets and raises get darker in the order in which they are given; all-in is the darkest.
     """
-    names = [a.strip().lower() for a in actions]
-    passive = [n.startswith("f") or n in ("x", "c") or n[:2] in ("ch", "ca") for n in names]
-    bets = sum(not p for p in passive)
-    shades = iter(_shades(bets))
-    return {
-        action: ("#5b8fc7" if n.startswith("f") else "#6fb07f") if quiet else next(shades)
-        for action, n, quiet in zip(actions, names, passive, strict=True)
-    }
+    kinds = [_kind(action.strip().lower()) for action in actions]
+    shades = iter(_shades(kinds.count("bet")))
+    fixed = {"fold": "#5b8fc7", "call": "#6fb07f", "all-in": "#6e102a"}
+    return {a: fixed.get(k) or next(shades) for a, k in zip(actions, kinds, strict=True)}
+
+
+def _kind(name: str) -> str:
+    if name.startswith("f"):
+        return "fold"
+    if name in ("x", "c") or name.startswith(("check", "call")):
+        return "call"
+    return "all-in" if name.startswith("a") else "bet"
 
 
 def _shades(count: int) -> list[str]:
     """Returns reds from light to dark."""
-    ends = np.array([[244, 162, 128], [214, 72, 60], [110, 16, 42]], float)
-    at = np.linspace(0, 2, count) if count > 1 else np.array([1.0])
+    ends = np.array([[247, 178, 141], [214, 72, 60], [158, 36, 52]], float)
+    at = np.linspace(0, 1 if count == 2 else 2, count) if count > 1 else np.array([0.5])
     mixed = np.stack([np.interp(at, [0, 1, 2], ends[:, k]) for k in range(3)], 1)
-    return ["#" + "".join(f"{round(x):02x}" for x in rgb) for rgb in mixed]
+    return ["#" + "".join(f"{round(x):02x}" for x in rgb) for rgb in mixed[:count]]
 
 
 def _vector(values: Any, name: str) -> np.ndarray:

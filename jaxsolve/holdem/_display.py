@@ -28,6 +28,9 @@ _CELL = (
     "border:1px solid rgba(128,128,128,.35);border-radius:2px"
 )
 
+_HALO = "color:#111;text-shadow:0 0 2px #fff,0 0 2px #fff,0 0 3px #fff"
+"""Words that can be read where several colours meet."""
+
 
 def range_html(weights: Any, board: Sequence[int] = (), *, title: str = "") -> str:
     """Returns a range as a 13 x 13 table; the colour of a cell is the mean weight of its hands.
@@ -43,6 +46,8 @@ def range_html(weights: Any, board: Sequence[int] = (), *, title: str = "") -> s
         share = means[row, column]
         if np.isnan(share):
             return "opacity:.35", "on the board"
+        if share == 0:
+            return "opacity:.5", "not in the range"
         return f"background:rgba(38,150,104,{share:.3f});{_ink(share)}", f"{share:.3f}"
 
     total = float(np.asarray(weights, np.float64).sum())
@@ -73,11 +78,11 @@ def strategy_html(
         stops, left = [], 0.0
         for action, share in shares.items():
             right = left + 100 * share[row, column]
-            stops.append(f"{colours[action]} {left:.1f}% {right:.1f}%")
+            stops += [f"{colours[action]} {edge:.1f}%" for edge in (left, right)]
             left = right
         words = ", ".join(f"{a} {s[row, column]:.3f}" for a, s in shares.items())
         fill = f"linear-gradient(90deg,{','.join(stops)}) bottom/100% {100 * weight:.0f}% no-repeat"
-        return f"background:{fill};{_ink(weight)}", f"weight {weight:.3f}: {words}"
+        return f"background:{fill};{_HALO}", f"weight {weight:.3f}: {words}"
 
     legend = " ".join(
         f"<span style='display:inline-block;width:10px;height:10px;background:{colour};"
