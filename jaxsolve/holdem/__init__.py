@@ -1,5 +1,14 @@
 """Hold'em: cards, hand strength, betting, and the protocol in which agents talk."""
 
+from jaxsolve.holdem._acpc import VERSION as VERSION
+from jaxsolve.holdem._acpc import MatchState as MatchState
+from jaxsolve.holdem._acpc import action_text as action_text
+from jaxsolve.holdem._acpc import action_total as action_total
+from jaxsolve.holdem._acpc import answer as answer
+from jaxsolve.holdem._acpc import is_comment as is_comment
+from jaxsolve.holdem._acpc import parse_answer as parse_answer
+from jaxsolve.holdem._acpc import parse_matchstate as parse_matchstate
+from jaxsolve.holdem._acpc import replay as replay
 from jaxsolve.holdem._betting import FOLD as FOLD
 from jaxsolve.holdem._betting import HUNL as HUNL
 from jaxsolve.holdem._betting import NLFH as NLFH

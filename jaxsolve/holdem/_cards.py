@@ -6,7 +6,7 @@ protocol's own code and OpenSpiel's universal_poker.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -76,13 +76,29 @@ def parse_cards(text: str) -> tuple[int, ...]:
         if text[i].isspace():
             i += 1
             continue
-        if text[i] not in RANKS:
-            raise ValueError(pointing("card", text, i, f"expected a rank, one of {RANKS}"))
-        if text[i + 1 : i + 2] not in tuple(SUITS):
-            raise ValueError(pointing("card", text, i + 1, f"expected a suit, one of {SUITS}"))
-        card = len(SUITS) * RANKS.index(text[i]) + SUITS.index(text[i + 1])
-        if card in cards:
-            raise ValueError(pointing("card", text, i, f"{card_name(card)} is there twice"))
-        cards.append(card)
+        cards.append(card_at(text, i, cards))
         i += 2
     return tuple(cards)
+
+
+def card_at(text: str, i: int, before: Collection[int] = (), *, kind: str = "card") -> int:
+    """Returns the card that is named from character `i` of a string on.
+
+    Args:
+        text: the whole string.
+        i: where the card is.
+        before: cards that it must not be.
+        kind: what the whole string is, for messages.
+
+    Raises:
+        ValueError: points at what is not a card, or at a card that is in `before`.
+    """
+    rank, suit = text[i : i + 1], text[i + 1 : i + 2]
+    if not rank or rank not in RANKS:
+        raise ValueError(pointing(kind, text, i, f"expected a rank, one of {RANKS}"))
+    if not suit or suit not in SUITS:
+        raise ValueError(pointing(kind, text, i + 1, f"expected a suit, one of {SUITS}"))
+    card = len(SUITS) * RANKS.index(rank) + SUITS.index(suit)
+    if card in before:
+        raise ValueError(pointing(kind, text, i, f"{card_name(card)} is there twice"))
+    return card
