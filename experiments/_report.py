@@ -48,8 +48,12 @@ class Report:
             return list(lines)
         return [{k: line.get(k) for k in self.columns} for line in lines]
 
-    def as_json(self) -> str:
-        """Returns the text of result.json; a number that is not finite becomes null."""
+    def as_json(self, *, digits: int | None = None) -> str:
+        """Returns the text of result.json, a line per row; a number that is not finite is null.
+
+        Args:
+            digits: significant digits of numbers; all by default.
+        """
         content = {
             "name": self.name,
             "quick": self.quick,
@@ -59,7 +63,8 @@ class Report:
             "rows": self.rows,
             **self.extra,
         }
-        return json.dumps(_finite(content), indent=1) + "\n"
+        entries = (f" {json.dumps(k)}: {_entry(_plain(v, digits))}" for k, v in content.items())
+        return "{\n" + ",\n".join(entries) + "\n}\n"
 
     def save(self, out: Path, *, figure: Any = None) -> list[Path]:
         """Writes result.json, NAME.md and, if there is a figure, NAME.png; returns their paths.
@@ -76,6 +81,17 @@ class Report:
             written.append(out / f"{self.name}.png")
             figure.savefig(written[-1], dpi=150, bbox_inches="tight")
         return written
+
+    def record(self, folder: Path) -> Path:
+        """Writes the result under the name of this device and version of JAX; returns its path.
+
+        Numbers have six significant digits there, so that results stay small enough to commit.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        stem = slug(f"{jax.default_backend()} {device_name()}") + f"-jax{jax.__version__}"
+        path = folder / f"{stem}.json"
+        path.write_text(self.as_json(digits=6))
+        return path
 
 
 def markdown(rows: Sequence[Row]) -> str:
@@ -134,11 +150,21 @@ def _rule(rows: Sequence[Row], key: str) -> str:
     return "---|" if any(isinstance(row.get(key), str) for row in rows) else "--:|"
 
 
-def _finite(value: Any) -> Any:
+def _entry(value: Any) -> str:
+    """Returns a value as JSON; a list of mappings has one line for each."""
+    if isinstance(value, list) and value and all(isinstance(v, Mapping) for v in value):
+        return "[\n" + ",\n".join(f"  {json.dumps(v)}" for v in value) + "\n ]"
+    return json.dumps(value)
+
+
+def _plain(value: Any, digits: int | None) -> Any:
+    """Returns a value with lists for tuples, None for what is not finite, and rounded numbers."""
     if isinstance(value, Mapping):
-        return {k: _finite(v) for k, v in value.items()}
+        return {k: _plain(v, digits) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
+        return [_plain(v, digits) for v in value]
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        return value if digits is None else float(f"{value:.{digits}g}")
     return value

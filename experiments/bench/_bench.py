@@ -13,7 +13,7 @@ import jax
 
 import games as rules
 import jaxsolve as js
-from experiments._report import Report, device_name, slug
+from experiments._report import Report
 from experiments.bench import _fresh, _peers, _table
 from experiments.bench._games import BenchGame, choose
 from experiments.bench._kernels import loop_body
@@ -80,10 +80,7 @@ def main(
     report.save(out, figure=_table.figure(report))
     (out / "bench.md").write_text(_table.text(report))
     if record or (record is None and not quick and games is None):
-        RESULTS.mkdir(parents=True, exist_ok=True)
-        stem = slug(f"{jax.default_backend()} {device_name()}") + f"-jax{jax.__version__}"
-        (RESULTS / f"{stem}.json").write_text(report.as_json())
-        (RESULTS / f"{stem}.md").write_text(_table.text(report))
+        report.record(RESULTS).with_suffix(".md").write_text(_table.text(report))
     return report
 
 

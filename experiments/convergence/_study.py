@@ -9,7 +9,7 @@ from typing import Any
 
 import jax
 
-from experiments._report import Report, device_name, slug
+from experiments._report import Report
 from experiments.convergence._cells import PARTS, QUICK, SOLVERS, Part, cells
 from experiments.convergence._conventions import conventions
 from experiments.convergence._figures import choices, curves, heat, select, short
@@ -30,6 +30,8 @@ def main(
 ) -> Report:
     """Returns the measurements, after saving them in `out`; partial ones are saved as they come.
 
+    Ctrl-C stops the study: what was measured is kept, and the report is not `complete`.
+
     Args:
         quick: Kuhn with payoffs scaled, and Leduc, to 1,000 iterations.
         out: folder for result.json, convergence.md and the figures.
@@ -43,24 +45,32 @@ def main(
     parts = tuple(parts if parts is not None else QUICK if quick else PARTS)
     rows: list[dict[str, Any]] = []
     done: list[str] = []
-    for part in parts:
-        for cell in cells(part, solvers):
-            rows += measure(cell)
-            _report(quick, begin, rows, done, parts).save(out)
-        jax.clear_caches()
-        done.append(part.game)
-        say(f"{part.game}: {len(rows)} rows after {time.perf_counter() - begin:.0f} s")
-    report = _report(quick, begin, rows, done, parts)
-    report.extra["scale_free"] = {s: scale_free(parts[0].game, s, 1_000) for s in solvers}
-    if not quick:
-        report.extra["conventions"] = conventions(starts=17)
-    report.save(out)
+    extra: dict[str, Any] = {}
+
+    def report() -> Report:
+        return _report(quick, begin, rows, done, parts, extra)
+
+    try:
+        extra["scale_free"] = {s: scale_free(parts[0].game, s, 1_000) for s in solvers}
+        if not quick:
+            extra["conventions"] = conventions(starts=17)
+            say(f"scales and conventions after {time.perf_counter() - begin:.0f} s")
+        for part in parts:
+            jax.clear_caches()
+            for cell in cells(part, solvers):
+                rows += measure(cell)
+                report().save(out)
+            done.append(part.game)
+            say(f"{part.game}: {len(rows)} rows after {time.perf_counter() - begin:.0f} s")
+    except KeyboardInterrupt:
+        say(f"interrupted after {len(done)} of {len(parts)} parts")
+        if not done:
+            raise
+    report().save(out)
     draw(rows, out)
     if record:
-        RESULTS.mkdir(parents=True, exist_ok=True)
-        stem = slug(f"{jax.default_backend()} {device_name()}") + f"-jax{jax.__version__}"
-        (RESULTS / f"{stem}.json").write_text(report.as_json())
-    return report
+        report().record(RESULTS)
+    return report()
 
 
 def draw(rows: list[dict[str, Any]], out: Path) -> list[Path]:
@@ -85,6 +95,7 @@ def _report(
     rows: list[dict[str, Any]],
     done: Sequence[str],
     parts: Sequence[Part],
+    extra: dict[str, Any],
 ) -> Report:
     """Returns the report so far; its table is alternating float32, solvers x games."""
     common = min(max(part.iterations) for part in parts)
@@ -97,6 +108,6 @@ def _report(
         quick,
         time.perf_counter() - begin,
         list(rows),
-        extra={"games": list(done), "complete": len(done) == len(parts)},
+        extra={"games": list(done), "complete": len(done) == len(parts)} | extra,
         shown=list(lines.values()),
     )

@@ -9,12 +9,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 
 import games
 import jaxsolve as js
-from experiments._report import Report, device_name, slug
+from experiments._report import Report
 from experiments.discount_sweep._figure import landscape
 
 GAMES = ("kuhn", "leduc", "liars_dice(sides=4)")
@@ -88,9 +87,7 @@ def main(
     )
     report.save(out, figure=landscape(rows))
     if record:
-        RESULTS.mkdir(parents=True, exist_ok=True)
-        stem = slug(f"{jax.default_backend()} {device_name()}") + f"-jax{jax.__version__}"
-        (RESULTS / f"{stem}.json").write_text(report.as_json())
+        report.record(RESULTS)
     return report
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import jax
 
-from experiments._report import Report, device_name, slug
+from experiments._report import Report
 from experiments.convergence import SOLVERS
 from experiments.precision._figure import bands
 from experiments.precision._measure import costs, measure
@@ -86,7 +86,5 @@ def main(
     last = report(True)
     last.save(out, figure=bands(rows, max(plan.iterations)))
     if record:
-        RESULTS.mkdir(parents=True, exist_ok=True)
-        stem = slug(f"{jax.default_backend()} {device_name()}") + f"-jax{jax.__version__}"
-        (RESULTS / f"{stem}.json").write_text(last.as_json())
+        last.record(RESULTS)
     return last
