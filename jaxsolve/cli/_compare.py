@@ -26,7 +26,7 @@ def compare(
     measure_every: _setup.MeasureEvery = None,
     simultaneous: _setup.Simultaneous = False,
     x64: _setup.X64 = False,
-    max_states: _setup.MaxStates = 20_000_000,
+    max_states: _setup.MaxStates = None,
 ) -> None:
     """Solve a game with several solvers: compare.csv, compare.png and result.json in --out."""
     _setup.check(iterations, out)

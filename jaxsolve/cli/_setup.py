@@ -21,7 +21,13 @@ Simultaneous = Annotated[
 MeasureEvery = Annotated[
     int | None, typer.Option(help="iterations between measurements; ten a decade by default")
 ]
-MaxStates = Annotated[int, typer.Option(help="refuse games with more world states")]
+MaxStates = Annotated[
+    int | None,
+    typer.Option(
+        help="refuse games with more world states; 20 million by default, 2 million of OpenSpiel",
+        show_default=False,
+    ),
+]
 
 
 def check(iterations: int, out: Path | None) -> None:

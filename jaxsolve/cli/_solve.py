@@ -35,7 +35,7 @@ def solve(
     ] = 2.0,
     simultaneous: _setup.Simultaneous = False,
     x64: _setup.X64 = False,
-    max_states: _setup.MaxStates = 20_000_000,
+    max_states: _setup.MaxStates = None,
 ) -> None:
     """Solve a game: curve.csv, curve.png, policy.npz, config.json and a checkpoint in --out."""
     config = {

@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 
 from jaxsolve.game import Game, OpenSpielGame, is_pyspiel_game, load, wrap_openspiel
+from jaxsolve.tree import _openspiel, _states
 from jaxsolve.tree._assemble import Placement, assemble
 from jaxsolve.tree._form import SequenceForm, sequence_form
 from jaxsolve.tree._gather import Bucket, exact
 from jaxsolve.tree._hands import compile_hands
 from jaxsolve.tree._info import PlayerInfo, TreeInfo
-from jaxsolve.tree._openspiel import enumerate_openspiel
 from jaxsolve.tree._place import place
 from jaxsolve.tree._public_tree import PublicTree
-from jaxsolve.tree._states import MAX_STATES, StateTable, enumerate_states
+from jaxsolve.tree._states import StateTable
 
 
 def compile(
     game: Game | str | Any,
     *,
-    max_states: int = MAX_STATES,
+    max_states: int | None = None,
     bucket: Bucket = exact,
     keep_states: bool = True,
     layout: str = "rows",
@@ -32,7 +32,8 @@ def compile(
     Args:
         game: a rules object, a string such as "leduc(ranks=3)" or "openspiel:leduc_poker", or a
             `pyspiel.Game`.
-        max_states: refuse a game with more world states.
+        max_states: refuse a game with more world states: 20 million by default, 2 million of
+            OpenSpiel, whose states are visited one by one in Python.
         bucket: rounds tensor sizes up (`jaxsolve.tree.coarse`), so that trees of similar size
             share one compiled program; sizes are exact by default.
         keep_states: keep the table of world states on the host, for inspection, subgames and
@@ -56,9 +57,11 @@ def compile(
     if layout != "rows":
         raise ValueError(f'unknown layout {layout!r}; choose "rows" or "hands"')
     if isinstance(rules, OpenSpielGame):
-        table = enumerate_openspiel(rules, max_states=max_states)
+        limit = _openspiel.MAX_STATES if max_states is None else max_states
+        table = _openspiel.enumerate_openspiel(rules, max_states=limit)
     else:
-        table = enumerate_states(rules, max_states=max_states)
+        limit = _states.MAX_STATES if max_states is None else max_states
+        table = _states.enumerate_states(rules, max_states=limit)
     form = sequence_form(table)
     return from_form(form, table, table.game, start=start, bucket=bucket, keep_states=keep_states)
 

@@ -20,17 +20,24 @@ from jaxsolve.game import OpenSpielGame
 from jaxsolve.tree._components import by_appearance, public_components, with_public
 from jaxsolve.tree._ids import Infostates
 from jaxsolve.tree._openspiel_ids import infostate_ids, with_observed
+from jaxsolve.tree._openspiel_size import far_too_large
 from jaxsolve.tree._states import StateTable, too_many_states
 from jaxsolve.types import CHANCE, TERMINAL
 
 _TERMINAL, _CHANCE = -4, -1
 """OpenSpiel's numbers for who is to move."""
 
+MAX_STATES = 2_000_000
+"""Default limit; a minute or two of walking."""
+
+_PROBE_AT = 1_000
+"""States that are walked before the size is estimated: other faults show early, and say more."""
+
 _BYTES = 700
 """Memory of a state while compiling, measured on liar's dice (its strings included)."""
 
 
-def enumerate_openspiel(game: OpenSpielGame, *, max_states: int) -> StateTable:
+def enumerate_openspiel(game: OpenSpielGame, *, max_states: int = MAX_STATES) -> StateTable:
     """Returns every state of an OpenSpiel game.
 
     Args:
@@ -90,6 +97,13 @@ class _Walk:
             if here + len(stack) >= self.max_states:
                 total = here + len(stack) + 1
                 raise ValueError(too_many_states(game, total, self.max_states, _BYTES))
+            if here == _PROBE_AT and far_too_large(game.spiel, self.max_states):
+                raise ValueError(
+                    f"{game.name} has far more world states than the limit of "
+                    f"max_states={self.max_states:,}, by an estimate from random play that is "
+                    "wrong once in a million times at most. Choose smaller parameters or a "
+                    "smaller game."
+                )
             self.parent.append(up)
             self.action.append(action)
             self.actor.append(player)

@@ -12,6 +12,7 @@ import pytest
 import games
 import jaxsolve as js
 from jaxsolve.game import OpenSpielGame, load, load_openspiel, wrap_openspiel
+from jaxsolve.tree._openspiel_size import far_too_large
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel (extra `openspiel`) is what is imported")
 
@@ -181,6 +182,18 @@ def test_too_many_states():
     assert js.compile("openspiel:leduc_poker", max_states=9457).info.num_states == 9457
     with pytest.raises(ValueError, match="at least 9,457 world states"):
         js.compile("openspiel:leduc_poker", max_states=9456)
+
+
+@pytest.mark.parametrize("text", ["bridge", "chess"])
+def test_games_that_are_far_too_large_are_refused_early(text: str):
+    with pytest.raises(ValueError, match=r"far more world states .* max_states=2,000,000"):
+        js.compile(f"openspiel:{text}")
+
+
+@pytest.mark.parametrize("text", ["leduc_poker", "liars_dice", "goofspiel(num_cards=4)"])
+def test_games_are_not_called_far_too_large_without_need(text: str):
+    # The estimate is unbiased: no limit near the true size, or somewhat below it, sets it off.
+    assert not far_too_large(load(f"openspiel:{text}").spiel, 1_000)
 
 
 def test_has_no_rules():
