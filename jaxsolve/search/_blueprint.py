@@ -6,6 +6,7 @@ A policy from a file (`js.load_policy`) or of a coarser game (`js.lift`) is a bl
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +43,7 @@ def lp_blueprint(
     epsilon: float = 0.0,
     action: str | None = None,
     player: int | None = None,
+    floors: Sequence[np.ndarray | None] | None = None,
     method: str = "highs",
 ) -> FlooredBlueprint:
     """Returns the least exploitable policy that plays actions with at least epsilon / m.
@@ -54,6 +56,8 @@ def lp_blueprint(
         epsilon: 0 makes it an equilibrium.
         action: the name of the only action with a floor, wherever legal; every action by default.
         player: whose actions have the floor; both players' by default.
+        floors: per player, float64 [C] or None, other floors instead of those of epsilon
+            (`subgame.action_floor` makes one to change).
         method: of the linear program.
 
     Raises:
@@ -62,19 +66,19 @@ def lp_blueprint(
     """
     index = index_of(tree)
     assert index.info.form is not None
-    parts, values, floors = [], [], []
+    parts, values, used = [], [], []
     for i in range(2):
         form = seen_from(index.info.form, i)
-        floor = None
-        if epsilon > 0 and player in (None, i):
+        floor = None if floors is None else floors[i]
+        if floors is None and epsilon > 0 and player in (None, i):
             floor = named_floor(index, epsilon, i, action)
         found = max_min(form, floor=floor, method=method)
         behaviour = behaviour_of(form.rows[0], found.plan)
         parts.append(behaviour if floor is None else _above(form.rows[0], behaviour, floor))
         values.append(found.value)
-        floors.append(floor)
+        used.append(floor)
     policy = with_probabilities(uniform_policy(tree), parts)
-    return FlooredBlueprint(policy, (values[0], values[1]), (floors[0], floors[1]))
+    return FlooredBlueprint(policy, (values[0], values[1]), (used[0], used[1]))
 
 
 def cfr_blueprint(tree: PublicTree, *, iterations: int, solver: str | Solver = "cfr+") -> Policy:

@@ -68,8 +68,9 @@ def probabilities(index: GameIndex, blueprint: Policy | Lifted, player: int) -> 
 
 
 def policy_of(index: GameIndex, blueprint: Policy | Lifted) -> Policy:
-    """Returns the policy of a blueprint."""
-    return blueprint.policy if isinstance(blueprint, Lifted) else blueprint
+    """Returns the policy of a blueprint, with names."""
+    policy = blueprint.policy if isinstance(blueprint, Lifted) else blueprint
+    return policy if policy.info is not None else dataclasses.replace(policy, info=index.info)
 
 
 def _entries(index: GameIndex, policy: Policy, player: int) -> np.ndarray:

@@ -149,6 +149,5 @@ def _noise(made: Core, noise: Noise) -> np.ndarray:
 
     n = noise.outcomes
     points = noise.deviation * ndtri((np.arange(n) + 0.5) / n)
-    classes = len(made.weight) // n
-    order = jax.vmap(lambda k: jax.random.permutation(k, n))(jax.random.split(noise.key, classes))
-    return points[np.asarray(order)].reshape(-1)
+    order = jax.vmap(lambda c: jax.random.permutation(jax.random.fold_in(noise.key, c), n))
+    return points[np.asarray(order(made.where.classes))].reshape(-1)

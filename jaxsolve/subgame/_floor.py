@@ -41,13 +41,13 @@ def action_floor(
     Raises:
         ValueError: epsilon is not in 0..1, or no action has that name (the names are listed).
     """
-    if not 0 <= epsilon <= 1:
-        raise ValueError(f"epsilon must lie between 0 and 1, not {epsilon}")
     return named_floor(index_of(tree), epsilon, player, action)
 
 
 def named_floor(index: GameIndex, epsilon: float, player: int, action: str | None) -> np.ndarray:
     """Returns the floor of `action_floor`."""
+    if not 0 <= epsilon <= 1:
+        raise ValueError(f"epsilon must lie between 0 and 1, not {epsilon}")
     rows = index.seats[player].rows
     floor = epsilon / rows.width[rows.row_of]
     if action is None:

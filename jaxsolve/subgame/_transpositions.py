@@ -63,7 +63,8 @@ def merged(index: GameIndex, where: Places, key: Array | None = None) -> Places:
     np.add.at(looks, where.top_class, piece)
     order = np.arange(len(where.classes))
     if key is not None:
-        order = np.asarray(jax.random.permutation(key, len(order)))
+        draw = jax.vmap(lambda c: jax.random.uniform(jax.random.fold_in(key, c)))
+        order = np.argsort(np.asarray(draw(where.classes)))
     pairs = np.stack([where.class_of[order], looks[order].view(np.int64)], 1)
     _, first = np.unique(pairs, axis=0, return_index=True)
     kept = np.sort(order[first])
