@@ -30,7 +30,8 @@ from jaxsolve.tree._public_chance import public_chance
 from jaxsolve.tree._public_tree import leaf_values, reach_of, values_of
 
 # Each sampled solver compiles for half a minute on a busy machine: run with `make test-slow`.
-pytestmark = pytest.mark.slow
+# What is not marked compiles little: every sampler on one tiny game, exactly in expectation.
+slow = pytest.mark.slow
 
 SAMPLERS = {
     "es": lambda **options: js.es_mccfr(**options),
@@ -175,7 +176,9 @@ def externals(
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 0.9])
-@pytest.mark.parametrize("name", ["kuhn3", "random3"])
+@pytest.mark.parametrize(
+    "name", ["kuhn", pytest.param("kuhn3", marks=slow), pytest.param("random3", marks=slow)]
+)
 def test_outcome_sampling_is_exact_in_expectation(name: str, epsilon: float):
     tree = tree_of(name)
     policy = policy_in_quarters(tree) if name.startswith("kuhn") else random_policy(tree)
@@ -240,6 +243,7 @@ def test_public_chance_sampling_is_exact_in_expectation():
         np.testing.assert_allclose(total, exact(tree, policy, i), atol=1e-12)
 
 
+@slow
 def test_public_chance_events_of_many_rounds_multiply():
     # Three prizes in random order: three events, then two, then a certain one.
     tree = tree_of("goofspiel")
@@ -253,6 +257,7 @@ def test_public_chance_events_of_many_rounds_multiply():
     assert int(events.size.sum()) == tree.info.num_states
 
 
+@slow
 def test_without_public_chance_public_chance_sampling_is_cfr():
     tree = tree_of("tilted")
     assert public_chance(tree).longest == 0
@@ -267,6 +272,7 @@ def test_without_public_chance_public_chance_sampling_is_cfr():
 # --- Expectations, by the mean of many ---------------------------------------------------------
 
 
+@slow
 @pytest.mark.parametrize(
     ("name", "sampler"),
     [("random3", "es"), ("random3", "os"), ("random3", "pcs"), ("leduc", "pcs")],
@@ -290,6 +296,7 @@ def test_means_are_those_of_full_cfr(name: str, sampler: str):
 # --- The same again ----------------------------------------------------------------------------
 
 
+@slow
 @pytest.mark.parametrize("sampler", ["es", "os"])
 def test_a_batch_is_the_mean_of_its_samples(sampler: str):
     tree = tree_of("kuhn")
@@ -312,6 +319,7 @@ def test_a_batch_is_the_mean_of_its_samples(sampler: str):
     assert touched == nodes[2]
 
 
+@slow
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_a_resumed_run_equals_an_uninterrupted_one(sampler: str):
     tree = tree_of("kuhn" if sampler != "pcs" else "leduc")
@@ -332,6 +340,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(sampler: str):
     assert any((a != b).any() for a, b in zip(once, after(9), strict=True))
 
 
+@slow
 def test_seeds_are_a_batch_axis():
     tree = tree_of("kuhn")
     solvers = [js.os_mccfr(batch=4, seed=s) for s in range(3)]
@@ -357,6 +366,7 @@ def test_both_ways_of_adding_up_agree():
 # --- What it costs -----------------------------------------------------------------------------
 
 
+@slow
 @pytest.mark.parametrize(
     ("sampler", "expected"),
     # By hand, under uniform play. A deal takes 3 states. Player 0 acts and is answered twice:
@@ -375,6 +385,7 @@ def test_nodes_touched(sampler: str, expected: tuple[float, float]):
         assert abs(mean - want) <= 5 * error + 1e-12
 
 
+@slow
 def test_nodes_of_public_chance_sampling():
     tree = tree_of("leduc")
     _, nodes = estimate(tree, js.pcs_mccfr(batch=2), js.uniform_policy(tree), 0, 50)
@@ -385,6 +396,7 @@ def test_nodes_of_public_chance_sampling():
     assert before + after.sum() == tree.info.num_states
 
 
+@slow
 def test_counter_of_two_words():
     tree = tree_of("kuhn")
     solver = js.os_mccfr(batch=4).bind(tree)
@@ -394,6 +406,7 @@ def test_counter_of_two_words():
     assert 2 * 4 * 5 <= nodes_touched(tree, state) - before <= 2 * 4 * 6
 
 
+@slow
 def test_node_curve_counts_exact_solvers_too():
     tree = tree_of("kuhn")
     rows = node_curve(tree, js.cfr(), [1, 5])
@@ -407,7 +420,9 @@ def test_node_curve_counts_exact_solvers_too():
 # --- The states of a game, and what is refused -------------------------------------------------
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize(
+    "name", [name if name == "kuhn" else pytest.param(name, marks=slow) for name in GAMES]
+)
 def test_history_and_tensors_agree(name: str):
     tree = tree_of(name)
     policy = random_policy(tree)
@@ -425,6 +440,7 @@ def test_tree_without_states_is_refused():
         js.es_mccfr().bind(js.compile(games.load("kuhn"), layout="hands"))
 
 
+@slow
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_tree_with_other_payoffs_is_refused(sampler: str):
     tree = tree_of("kuhn")
