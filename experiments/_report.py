@@ -82,15 +82,23 @@ class Report:
             figure.savefig(written[-1], dpi=150, bbox_inches="tight")
         return written
 
-    def record(self, folder: Path) -> Path:
-        """Writes the result under the name of this device and version of JAX; returns its path.
+    def record(self, folder: Path, *, text: str | None = None) -> Path:
+        """Writes the result and its table under the name of this device and version of JAX.
 
         Numbers have six significant digits there, so that results stay small enough to commit.
+
+        Args:
+            folder: made if it is not there.
+            text: in place of the table.
+
+        Returns:
+            Path of the Markdown file; the result lies beside it.
         """
         folder.mkdir(parents=True, exist_ok=True)
         stem = slug(f"{jax.default_backend()} {device_name()}") + f"-jax{jax.__version__}"
-        path = folder / f"{stem}.json"
-        path.write_text(self.as_json(digits=6))
+        (folder / f"{stem}.json").write_text(self.as_json(digits=6))
+        path = folder / f"{stem}.md"
+        path.write_text(markdown(self.table) if text is None else text)
         return path
 
 

@@ -80,7 +80,7 @@ def main(
     report.save(out, figure=_table.figure(report))
     (out / "bench.md").write_text(_table.text(report))
     if record or (record is None and not quick and games is None):
-        report.record(RESULTS).with_suffix(".md").write_text(_table.text(report))
+        report.record(RESULTS, text=_table.text(report))
     return report
 
 

@@ -77,16 +77,16 @@ _PUBLISHED = ("dcfr", "pcfr+", "sapcfr+", "apcfr+", "pdcfr+")
 PARTS = (
     Part("kuhn", _ALL, SCALES),
     Part("leduc", _ALL, SCALES),
+    Part("leduc(ranks=5)", _THREE),
+    Part("leduc(ranks=9)", _ALTERNATING),
+    Part("leduc(ranks=13)", _ALTERNATING, iterations=(100, 1_000)),
+    Part("leduc(ranks=13)", _ALTERNATING, iterations=(10_000,), solvers=_PUBLISHED),
     Part(BATTLESHIP, _THREE),
     Part("goofspiel(cards=4)", _THREE),
     Part("goofspiel(cards=5,order=descending)", _THREE),
     Part("liars_dice(sides=4)", _THREE),
-    Part("leduc(ranks=5)", _THREE),
     Part("liars_dice(sides=5)", _UPDATES),
-    Part("leduc(ranks=9)", _ALTERNATING),
-    Part("leduc(ranks=13)", _ALTERNATING, iterations=(100, 1_000)),
     Part("liars_dice(sides=6)", _ALTERNATING, iterations=(100, 1_000)),
-    Part("leduc(ranks=13)", _ALTERNATING, iterations=(10_000,), solvers=_PUBLISHED),
 )
 
 QUICK = (

@@ -16,7 +16,7 @@ from experiments.convergence._figures import choices, curves, heat, select, shor
 from experiments.convergence._measure import measure, scale_free
 
 RESULTS = Path(__file__).parent / "results"
-"""Committed results, one JSON file per device and version of JAX."""
+"""Committed results, one JSON and one Markdown file per device and version of JAX."""
 
 
 def main(

@@ -19,7 +19,7 @@ from experiments.discount_sweep._figure import landscape
 GAMES = ("kuhn", "leduc", "liars_dice(sides=4)")
 
 RESULTS = Path(__file__).parent / "results"
-"""Committed results, one JSON file per device and version of JAX."""
+"""Committed results, one JSON and one Markdown file per device and version of JAX."""
 
 
 @dataclasses.dataclass(frozen=True)

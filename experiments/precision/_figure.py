@@ -44,7 +44,7 @@ def bands(rows: Sequence[Mapping[str, Any]], iterations: int) -> Any:
             )
         axes.set_xscale("log")
         axes.set_title(game, fontsize=10)
-        axes.set_xlabel(f"exploitability after {iterations:,} iterations")
+        axes.set_xlabel(f"exploitability after {iterations:,} iterations,\nin the game's units")
         axes.grid(axis="x", color="0.9")
         axes.set_axisbelow(True)
     grid[0].set_yticks(range(len(solvers)), solvers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from experiments.precision._figure import bands
 from experiments.precision._measure import costs, measure
 
 RESULTS = Path(__file__).parent / "results"
-"""Committed results, one JSON file per device and version of JAX."""
+"""Committed results, one JSON and one Markdown file per device and version of JAX."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,7 +70,9 @@ def main(
 
     def report(complete: bool) -> Report:
         extra = {"complete": complete, "costs": cost}
-        return Report("precision", quick, time.perf_counter() - begin, list(rows), extra)
+        shown = lines(rows, max(plan.iterations))
+        seconds = time.perf_counter() - begin
+        return Report("precision", quick, seconds, list(rows), extra, shown=shown)
 
     for game in plan.games:
         for solver in plan.solvers:
@@ -88,3 +90,20 @@ def main(
     if record:
         last.record(RESULTS)
     return last
+
+
+def lines(rows: Sequence[Mapping[str, Any]], least: int) -> list[dict[str, Any]]:
+    """Returns the table: the rows of at least so many iterations, under short titles."""
+    return [
+        {
+            "game": r["game"],
+            "solver": r["solver"],
+            "iterations": r["iterations"],
+            "float64, from 1e-7 apart": f"{r['float64_lowest']:.3g} to {r['float64_highest']:.3g}",
+            "float32": r["float32"],
+            "plain sum": r["float32_plain_average"],
+            "float64 average": r["float32_float64_average"],
+        }
+        for r in rows
+        if r["iterations"] >= least
+    ]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from experiments import convergence, discount_sweep, precision
+from experiments import batch, convergence, discount_sweep, memory, precision
+from experiments._report import Report
 from experiments.convergence import Cell, Part
 from experiments.convergence._conventions import CONVENTIONS, conventions
 
@@ -84,3 +86,30 @@ def test_precision(tmp_path: Path):
     assert predictive["float32_plain_average"] == pytest.approx(predictive["float32"], rel=1e-3)
     assert mirror["float32_plain_average"] is None
     assert {c["average"] for c in found["costs"]} == {"compensated", "plain", "wide"}
+
+
+def test_batch(tmp_path: Path):
+    report = batch.main(True, tmp_path, game="kuhn", sizes=(2,), say=quiet)
+    assert [r["differ in"] for r in report.rows] == ["payoffs", "discounts"]
+    for row in report.rows:
+        assert row["ratio"] > 0
+        assert row["one_ms_per_iteration"] > 0
+
+
+@pytest.mark.slow  # six processes that each import JAX
+def test_memory(tmp_path: Path):
+    (row,) = memory.main(True, tmp_path, say=quiet).rows
+    assert row["states"] == 9457
+    assert row["ratio"] == pytest.approx(1, abs=0.1)
+    assert row["cached_ratio"] == pytest.approx(1, abs=0.1)
+
+
+def test_a_recorded_result_is_short(tmp_path: Path):
+    rows = [{"game": "kuhn", "gap": 1 / 3, "none": None}, {"game": "leduc", "gap": math.nan}]
+    path = Report("name", False, 1.0, rows, {"calls": [{"seconds": 2 / 3}]}).record(tmp_path)
+    assert path.read_text().splitlines()[2] == "| kuhn | 0.3333 |  |"
+    text = path.with_suffix(".json").read_text()
+    assert '{"game": "kuhn", "gap": 0.333333, "none": null},\n' in text
+    content = json.loads(text)
+    assert content["rows"][1] == {"game": "leduc", "gap": None}
+    assert content["calls"] == [{"seconds": 0.666667}]
