@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from jaxsolve.cli import _bench, _compare, _games, _reproduce, _solve
+from jaxsolve.cli import _bench, _compare, _games, _holdem, _reproduce, _solve
 
 app = typer.Typer(
     add_completion=False,
@@ -20,12 +20,13 @@ app.command("solve")(_solve.solve)
 app.command("compare")(_compare.compare)
 app.command("bench")(_bench.bench)
 app.command("reproduce")(_reproduce.reproduce)
+app.add_typer(_holdem.app, name="holdem")
 
 
 def main() -> None:
     """Runs the command line; bad input is one message on standard error and exit status 2."""
     try:
         app()
-    except (ValueError, OSError, ImportError) as error:
+    except (ValueError, OSError, ImportError, MemoryError) as error:
         print(f"jaxsolve: {error}", file=sys.stderr)
         sys.exit(2)

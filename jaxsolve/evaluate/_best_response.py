@@ -14,7 +14,15 @@ import jax
 import jax.numpy as jnp
 
 from jaxsolve.tree._policy import Policy
-from jaxsolve.tree._public_tree import Blocks, PublicTree, leaf_values, reach_of, values_of
+from jaxsolve.tree._public_tree import (
+    Blocks,
+    PlayerTree,
+    PublicTree,
+    hold,
+    leaf_values,
+    reach_of,
+    values_of,
+)
 from jaxsolve.types import Array
 
 
@@ -73,9 +81,29 @@ def root_values(tree: PublicTree, policy: tuple[Blocks, ...]) -> tuple[list[Arra
     best: list[Array] = []
     for i, player in enumerate(tree.players):
         gain = leaf_values(tree, i, reach)
-        for out, row_value in ((now, _mean(policy[i])), (best, _maximum(player.legal))):
+        for out, row_value in ((now, _mean(policy[i])), (best, _maximum(player))):
             _, root = values_of(player, gain, row_value)
             out.append(player.root_reach * root)
+    return now, best
+
+
+def action_values(
+    tree: PublicTree, policy: tuple[Blocks, ...], player: int
+) -> tuple[Blocks, Blocks]:
+    """Returns counterfactual action values [A, N, ...] of a player.
+
+    Args:
+        tree: the game.
+        policy: blocks of every player.
+        player: whose values.
+
+    Returns:
+        (if the player goes on with the policy, if with a best response).
+    """
+    reach = [reach_of(p, b) for p, b in zip(tree.players, policy, strict=True)]
+    me = tree.players[player]
+    gain = leaf_values(tree, player, reach)
+    now, best = (values_of(me, gain, f)[0] for f in (_mean(policy[player]), _maximum(me)))
     return now, best
 
 
@@ -84,14 +112,14 @@ def _best_response(tree: PublicTree, policy: tuple[Blocks, ...], player: int) ->
     reach = [reach_of(p, b) for p, b in zip(tree.players, policy, strict=True)]
     me = tree.players[player]
     gain = leaf_values(tree, player, reach)
-    action_values, root = values_of(me, gain, _maximum(me.legal))
+    action_values, root = values_of(me, gain, _maximum(me))
     blocks = []
     for q, legal in zip(action_values, me.legal, strict=True):
         best = jnp.where(legal, q, -jnp.inf).argmax(0)
         index = jnp.arange(q.shape[0]).reshape(-1, *(1,) * best.ndim)
         chosen = index == best[None]
         blocks.append((chosen & legal).astype(q.dtype))
-    return BestResponse((me.root_reach * root).sum(), tuple(blocks))
+    return BestResponse((me.root_reach * root).sum(), hold(me, tuple(blocks)))
 
 
 def _mean(policy: Blocks) -> Callable[[int, Array], Array]:
@@ -99,11 +127,14 @@ def _mean(policy: Blocks) -> Callable[[int, Array], Array]:
     return lambda k, q: (policy[k] * q).sum(0)
 
 
-def _maximum(legal: Blocks) -> Callable[[int, Array], Array]:
+def _maximum(player: PlayerTree) -> Callable[[int, Array], Array]:
     """Returns the row value of a best response: the largest legal action value, 0 in padding."""
+    blocks = player.blocks
 
     def row_value(k: int, q: Array) -> Array:
-        top = jnp.where(legal[k], q, -jnp.inf).max(0)
-        return jnp.where(legal[k].any(0), top, 0)
+        legal, held = blocks[k].legal, blocks[k].held
+        top = jnp.where(legal, q, -jnp.inf).max(0)
+        top = jnp.where(legal.any(0), top, 0)
+        return top if held is None else jnp.where((held > 0).any(0), (held * q).sum(0), top)
 
     return row_value

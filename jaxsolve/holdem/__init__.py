@@ -1,4 +1,4 @@
-"""Hold'em: cards, hand strength, betting, and the protocol in which agents talk."""
+"""Hold'em: cards, betting, ranges, spots and their solution at full width."""
 
 from jaxsolve.holdem._acpc import VERSION as VERSION
 from jaxsolve.holdem._acpc import MatchState as MatchState
@@ -26,6 +26,7 @@ from jaxsolve.holdem._betting import raise_to as raise_to
 from jaxsolve.holdem._betting import six_max as six_max
 from jaxsolve.holdem._betting import start as start
 from jaxsolve.holdem._betting import start_at as start_at
+from jaxsolve.holdem._betting_tree import BettingTree as BettingTree
 from jaxsolve.holdem._cards import HANDS as HANDS
 from jaxsolve.holdem._cards import NUM_CARDS as NUM_CARDS
 from jaxsolve.holdem._cards import NUM_HANDS as NUM_HANDS
@@ -41,15 +42,24 @@ from jaxsolve.holdem._cells import cell_means as cell_means
 from jaxsolve.holdem._cells import cell_shares as cell_shares
 from jaxsolve.holdem._display import range_html as range_html
 from jaxsolve.holdem._display import strategy_html as strategy_html
+from jaxsolve.holdem._lock import lock as lock
+from jaxsolve.holdem._operators import OPERATORS as OPERATORS
 from jaxsolve.holdem._range import Range as Range
 from jaxsolve.holdem._range import format_range as format_range
 from jaxsolve.holdem._range import parse_range as parse_range
+from jaxsolve.holdem._report import NodeReport as NodeReport
+from jaxsolve.holdem._report import node_report as node_report
 from jaxsolve.holdem._sizes import Size as Size
 from jaxsolve.holdem._sizes import Sizes as Sizes
 from jaxsolve.holdem._sizes import StreetSizes as StreetSizes
 from jaxsolve.holdem._sizes import parse_sizes as parse_sizes
 from jaxsolve.holdem._sizes import totals as totals
+from jaxsolve.holdem._solve import SpotResult as SpotResult
+from jaxsolve.holdem._solve import solve as solve
+from jaxsolve.holdem._solve import solve_spots as solve_spots
 from jaxsolve.holdem._spot import Spot as Spot
+from jaxsolve.holdem._spot_tree import SpotTree as SpotTree
+from jaxsolve.holdem._spot_tree import spot_tree as spot_tree
 from jaxsolve.holdem._strength import CATEGORIES as CATEGORIES
 from jaxsolve.holdem._strength import category as category
 from jaxsolve.holdem._strength import strength as strength

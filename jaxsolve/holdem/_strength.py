@@ -55,7 +55,9 @@ def strength(cards: Array) -> Array:
         raise ValueError(f"strength() needs 5, 6 or 7 cards on the last axis, not {count}.")
     spare = count - 5
     bit = jnp.int32(1) << (cards // 4).astype(jnp.int32)
-    c, d, h, s = (jnp.where(cards % 4 == suit, bit, 0).sum(-1) for suit in range(4))
+    c, d, h, s = (
+        jnp.where(cards % 4 == suit, bit, 0).sum(-1, dtype=jnp.int32) for suit in range(4)
+    )
     once = c | d | h | s
     twice = (c & d) | (h & s) | ((c | d) & (h | s))
     thrice = (c & d & (h | s)) | (h & s & (c | d))

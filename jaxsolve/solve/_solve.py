@@ -47,6 +47,7 @@ def solve(
     checkpoint_seconds: float = 2.0,
     progress: bool = True,
     callback: Callable[[int, float, float], None] | None = None,
+    describe: Callable[[float], str] = "{:.3g}".format,
 ) -> Result:
     """Solves a game and returns policies and curve.
 
@@ -63,6 +64,7 @@ def solve(
             itself takes more than a twentieth of that.
         progress: show a bar on standard error.
         callback: called with (iteration, seconds, exploitability) at each measurement.
+        describe: words for an exploitability in the bar, where the game has units of its own.
 
     Returns:
         A `Result`. Its curve holds every measurement and one of wherever the run stopped; the
@@ -119,7 +121,7 @@ def solve(
                 status = "time limit"
             if done == stop or status != "iteration limit":
                 exploitability, worth = measured()
-                bar.set_postfix(exploitability=f"{exploitability:.3g}", refresh=False)
+                bar.set_postfix(exploitability=describe(exploitability), refresh=False)
                 if not np.isfinite(exploitability):
                     status = "non-finite"
                 elif target is not None and exploitability <= target:

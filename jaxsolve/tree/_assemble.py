@@ -45,7 +45,11 @@ def assemble(
 
 
 def player_tree(
-    rows: Rows, *, hands: int | None, bucket: Bucket = exact
+    rows: Rows,
+    *,
+    hands: int | None,
+    bucket: Bucket = exact,
+    symmetry: tuple[np.ndarray, Sequence[np.ndarray | None]] | None = None,
 ) -> tuple[PlayerTree, Placement]:
     """Returns the numpy tensors of one player, and where each sequence went.
 
@@ -53,7 +57,9 @@ def player_tree(
         rows: decision rows; public states of the player where there are hands.
         hands: H of a tree with a hand axis, else None.
         bucket: rounds the rows of a block up.
+        symmetry: (int [R], which of the groups each row belongs to, `Block.orbit` of each group).
     """
+    kind, orbits = symmetry if symmetry is not None else (np.zeros(rows.num_rows, int), [None])
     place = np.zeros(rows.num_sequences, np.int64)
     place[: rows.roots] = np.arange(rows.roots)
     value_at = np.zeros(rows.num_rows, np.int64)  # position among the row values of a level
@@ -63,7 +69,7 @@ def player_tree(
     for depth in range(int(rows.level.max(initial=-1)) + 1):
         members = np.flatnonzero(rows.level == depth)
         blocks, row_count, level_start = [], 0, start
-        for group in _width_groups(members, width):
+        for group in _groups(members, width, kind):
             longest, count = int(width[group].max()), bucket(len(group))
             legal = np.zeros((longest, count), bool)
             legal[:, : len(group)] = np.arange(longest)[:, None] < width[group]
@@ -71,7 +77,8 @@ def player_tree(
             parent[: len(group)] = place[rows.parent[group]] - above_start
             mask: Any = legal if hands is None else legal[..., None]
             link: Any = parent
-            blocks.append(Block(mask, link))
+            orbit: Any = orbits[kind[group[0]]]
+            blocks.append(Block(mask, link, orbit))
             value_at[group] = row_count + np.arange(len(group))
             for slot in range(longest):
                 has = np.flatnonzero(width[group] > slot)
@@ -92,8 +99,14 @@ def player_tree(
     )
 
 
+def _groups(members: np.ndarray, width: np.ndarray, kind: np.ndarray) -> list[np.ndarray]:
+    """Splits the rows of a level by kind and then by width."""
+    kinds = [members[kind[members] == k] for k in np.unique(kind[members])]
+    return [group for same in kinds for group in _width_groups(same, width)]
+
+
 def _width_groups(members: np.ndarray, width: np.ndarray) -> Sequence[np.ndarray]:
-    """Splits the rows of a level so that padded actions cost less than further kernels."""
+    """Splits rows so that padded actions cost less than further kernels."""
     distinct, counts = np.unique(width[members], return_counts=True)
     ends, _ = split(np.cumsum(counts), distinct)
     groups, lowest = [], 0

@@ -38,10 +38,17 @@ class Block:
     Attributes:
         legal: bool [A, N] or [A, N, 1], False in padding (a padded row has no legal action).
         parent: int32 [N], the row's sequence, counted within the level above (or the empty ones).
+        orbit: int32 [G, H] or None. Of several equivalent chance outcomes below these rows only one
+            is in the tree, with the weight of all: the value of a hand is then the mean over its
+            images under a group of G permutations of hands.
+        held: float [A, N, ...] or None, a strategy that is part of the game: where it is not 0
+            everywhere, the player does not choose (a locked node).
     """
 
     legal: Array
     parent: Array
+    orbit: Array | None = None
+    held: Array | None = None
 
 
 @jax.tree_util.register_dataclass
@@ -183,6 +190,8 @@ def values_of(
         for j, block in enumerate(level):
             a, n = block.legal.shape[:2]
             q = here[low : low + a * n].reshape(a, n, *here.shape[1:])
+            if block.orbit is not None:
+                q = _mean_over(block.orbit, q)
             out.insert(j, q)
             values.append(row_value(k + j, q))
             low += a * n
@@ -224,7 +233,23 @@ def uniform(player: PlayerTree) -> Blocks:
         p = legal / jnp.maximum(legal.sum(0, keepdims=True), 1).astype(dtype)
         shape = (*legal.shape[:2], *player.root_reach.shape[1:])
         out.append(jnp.broadcast_to(p, shape).astype(dtype))
-    return tuple(out)
+    return hold(player, tuple(out))
+
+
+def hold(player: PlayerTree, policy: Blocks) -> Blocks:
+    """Returns a policy with the strategies that the game holds fixed put in their place."""
+    return tuple(
+        p if b.held is None else jnp.where((b.held > 0).any(0), b.held, p)
+        for b, p in zip(player.blocks, policy, strict=True)
+    )
+
+
+def _mean_over(orbit: Array, values: Array) -> Array:
+    """Returns values [..., H] averaged over the images of each hand."""
+    total = values
+    for images in orbit[1:]:  # the first is the identity
+        total = total + values[..., images]
+    return total / orbit.shape[0]
 
 
 def _flat(block: Array) -> Array:

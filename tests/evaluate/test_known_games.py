@@ -53,15 +53,6 @@ def test_best_response_of_a_player_who_knows():
         np.testing.assert_array_equal(np.ravel(response.policy[0]), np.eye(3)[answer])
 
 
-def test_uniform_policies():
-    """Exploitability of the uniform policy, as OpenSpiel has it."""
-    for text, expected in (("kuhn", 0.4583333), ("leduc", 2.3736111)):
-        tree = js.compile(games.load(text), layout="hands")
-        np.testing.assert_allclose(
-            js.exploitability(tree, js.uniform_policy(tree)), expected, rtol=1e-5
-        )
-
-
 @pytest.mark.parametrize("text", ["kuhn", "kuhn(players=3)", "goofspiel(cards=3,imp_info=false)"])
 def test_oracle_and_openspiel_agree(text: str):
     """The reference of these tests is itself held against a third program."""
@@ -106,7 +97,7 @@ def test_oracle_and_openspiel_agree(text: str):
         (name, row.params)
         for name, entry in games.GAMES.items()
         for row in entry.references
-        if row.value is not None and row.states <= 1000
+        if row.value is not None and row.states <= 500
     ],
 )
 def test_known_values_by_the_linear_program(name: str, params: str):
@@ -169,11 +160,11 @@ def test_evaluation_batches():
 
 
 def test_float32_evaluation_is_close_to_float64():
-    """Leduc, a random policy: seven digits of payoffs up to 13 chips."""
+    """A random policy in Leduc: payoffs of some chips, to seven digits."""
     results = []
     for wide in (False, True):
         with jax.enable_x64(wide):
-            tree = js.compile(games.load("leduc"), layout="hands")
+            tree = js.compile(games.load("leduc(suits=1)"), layout="hands")
             rng = np.random.default_rng(7)
             given = []
             for info in tree.info.players:

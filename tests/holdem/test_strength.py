@@ -141,3 +141,13 @@ def test_every_hand_on_a_board(board: str):
 def test_refuses_other_numbers_of_cards(count: int):
     with pytest.raises(ValueError, match=f"5, 6 or 7 cards on the last axis, not {count}"):
         holdem.strength(np.arange(count))
+
+
+def test_strength_in_64_bits():
+    """Sums of int32 become int64 there, and a highest bit is then found elsewhere."""
+    cards = np.random.default_rng(5).permuted(np.tile(np.arange(52), (500, 1)), axis=1)[:, :7]
+    narrow = np.asarray(holdem.strength(cards))
+    with jax.enable_x64(True):
+        wide = holdem.strength(cards)
+        assert wide.dtype == np.int32
+        np.testing.assert_array_equal(wide, narrow)

@@ -52,7 +52,7 @@ def test_float64_equals_openspiel(solver: str) -> None:
 @pytest.mark.parametrize("solver", OPENSPIEL)
 def test_float32_equals_openspiel_until_rounding_has_grown(solver: str) -> None:
     ours = _exploitability(solver)
-    late = {"cfr": 0.005, "cfr+": 0.03}[solver]
+    late = 0.03  # depends on how sums are compiled: CFR at 300 is 0.5 % off optimised, 2.4 % not
     for iteration, theirs in OPENSPIEL[solver].items():
         bound = 1e-5 if iteration <= 10 else late
         assert abs(ours[iteration] / theirs - 1) <= bound, (iteration, ours[iteration])

@@ -33,14 +33,15 @@ def scattered(rng: np.random.Generator, tree: PublicTree) -> list[np.ndarray]:
 
 
 @jax.jit
-def judged(tree: PublicTree, policy: js.Policy) -> tuple[Any, Any, js.Policy]:
-    """Returns values, best-response values, and the average policy after some CFR."""
+def solved(tree: PublicTree) -> js.Policy:
+    """Returns the average policy after some CFR."""
     state = run(tree, js.dcfr(), init_state(tree, js.dcfr()), 4, 4)
-    return (
-        js.values(tree, policy),
-        js.best_response_values(tree, policy),
-        average_policy(tree, state),
-    )
+    return average_policy(tree, state)
+
+
+def judged(tree: PublicTree, policy: js.Policy) -> list[Any]:
+    """Returns values and best-response values."""
+    return [js.values(tree, policy), js.best_response_values(tree, policy)]
 
 
 def assert_same_results(first: PublicTree, second: PublicTree) -> None:
@@ -48,10 +49,9 @@ def assert_same_results(first: PublicTree, second: PublicTree) -> None:
     given = scattered(np.random.default_rng(1), first)
     found = []
     for tree in (first, second):
-        values, best, policy = judged(tree, policy_from_probabilities(tree, given))
-        policy = dataclasses.replace(policy, info=tree.info)
+        policy = dataclasses.replace(solved(tree), info=tree.info)
         average = [policy.probabilities(i) for i in range(tree.num_players)]
-        found.append([np.asarray(values), np.asarray(best), *average])
+        found.append(judged(tree, policy_from_probabilities(tree, given)) + average)
     for a, b in zip(*found, strict=True):
         np.testing.assert_allclose(a, b, atol=1e-9)
 
@@ -80,8 +80,7 @@ def test_padded_equals_unpadded(text: str, bucket: Bucket):
 def test_padding_holds_zeros():
     tree = js.compile(games.load(LEDUC), bucket=coarse)
     assert not all(np.asarray(x).any(0).all() for p in tree.players for x in p.legal)
-    start = js.uniform_policy(tree)
-    for policy in (start, judged(tree, start)[2]):
+    for policy in (js.uniform_policy(tree), solved(tree)):
         for player, blocks in zip(tree.players, policy.players, strict=True):
             for legal, block in zip(player.legal, blocks, strict=True):
                 assert (np.asarray(block)[~np.asarray(legal)] == 0).all()
@@ -181,7 +180,7 @@ def test_every_sequence_has_its_place():
 
 
 @pytest.mark.usefixtures("float64")
-@pytest.mark.parametrize("text", ["kuhn", LEDUC, "leduc(ranks=2,raises=1)", "liars_dice(sides=2)"])
+@pytest.mark.parametrize("text", ["kuhn", "leduc(ranks=2,raises=1)", "liars_dice(sides=2)"])
 def test_hands_equal_rows(text: str):
     """Built directly, a card game has the same infosets and gives the same numbers."""
     game = games.load(text)
@@ -206,12 +205,12 @@ def test_hands_equal_rows(text: str):
         moved.append(np.concatenate(parts))
     first = judged(rows, policy_from_probabilities(rows, given))
     second = judged(hands, policy_from_probabilities(hands, moved))
-    for x, y in zip(first[:2], second[:2], strict=True):
+    for x, y in zip(first, second, strict=True):
         np.testing.assert_allclose(x, y, atol=1e-9)
     averages = [
         {(i, name): list(actions.values()) for i, name, actions in named.rows()}
-        for tree, policy in ((rows, first[2]), (hands, second[2]))
-        for named in [dataclasses.replace(policy, info=tree.info)]
+        for tree in (rows, hands)
+        for named in [dataclasses.replace(solved(tree), info=tree.info)]
     ]
     for key, probabilities in averages[0].items():
         np.testing.assert_allclose(averages[1][key], probabilities, atol=1e-9)
@@ -233,7 +232,7 @@ def test_names_do_not_travel_through_jit():
     assert tree.replace(leaves=tree.leaves).info is tree.info
 
 
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(game=random_games(), seed=st.integers(0, 1000))
 def test_policies_come_back(game: RandomGame, seed: int):
     tree = js.compile(game)

@@ -1,0 +1,251 @@
+"""From a spot to its PublicTree: menus, boards, memory, names."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+
+from jaxsolve.holdem._betting import FOLD, Betting, start_at
+from jaxsolve.holdem._betting_tree import BettingTree, Kind, Situation, betting_tree
+from jaxsolve.holdem._cards import cards_name, hand_name
+from jaxsolve.holdem._operators import choose_operator
+from jaxsolve.holdem._runouts import Runouts, runouts
+from jaxsolve.holdem._sizes import totals
+from jaxsolve.holdem._spot import Spot
+from jaxsolve.holdem._tree import PlayerRows, Rake, public_tree
+from jaxsolve.tree._gather import float_type
+from jaxsolve.tree._info import PlayerInfo, TreeInfo
+from jaxsolve.tree._place import free_bytes, place
+from jaxsolve.tree._public_tree import PublicTree
+
+log = logging.getLogger("jaxsolve")
+
+STATE_ARRAYS = 9
+"""Arrays of the size of all sequences that a run holds: regrets, policy, reach, mean and its
+rounding error, and intermediate values (as many as XLA allocated for a turn, JAX 0.10.2)."""
+
+
+@dataclasses.dataclass(frozen=True)
+class SpotTree:
+    """A spot as tensors, and what its rows stand for.
+
+    Attributes:
+        spot: where it comes from.
+        tree: the tensors; payoffs are chips won minus chips put in, the pot before counted half
+            to each player.
+        betting: its betting.
+        streets: its boards, per street.
+        hands: int32 [H], rows of `HANDS` on the hand axis: those in either range.
+        rows: per player (oop, ip), its public rows.
+    """
+
+    spot: Spot
+    tree: PublicTree
+    betting: BettingTree
+    streets: tuple[Runouts, ...]
+    hands: np.ndarray
+    rows: tuple[PlayerRows, PlayerRows]
+
+    @property
+    def num_decision_nodes(self) -> int:
+        """Betting decisions, counted once for each board that is told apart."""
+        return sum(len(rows.node) for rows in self.rows)
+
+    def __repr__(self) -> str:
+        return f"SpotTree({self.spot!r}, {self.num_decision_nodes:,} decision nodes)"
+
+
+def hands_in(spot: Spot) -> np.ndarray:
+    """Returns int32 [H], the hands that are in either range."""
+    return np.flatnonzero(np.add(*spot.ranges) > 0).astype(np.int32)
+
+
+def spot_tree(
+    spot: Spot,
+    *,
+    symmetric: bool = True,
+    operator: str | None = None,
+    num_hands: int | None = None,
+) -> SpotTree:
+    """Returns the tree of a spot.
+
+    Args:
+        spot: the spot.
+        symmetric: put runouts together that are equal up to names of suits.
+        operator: form of the payoffs, one of `OPERATORS`; the fastest for the backend by default.
+        num_hands: length of the hand axis, at least the hands in either range, so that spots
+            have one shape; those hands by default. More than one image of a hand must not be
+            left out where runouts are put together, so not with `symmetric`.
+
+    Raises:
+        MemoryError: it does not fit; says how much it needs. Nothing has been allocated then.
+    """
+    begin = time.perf_counter()
+    betting = spot_betting(spot)
+    streets = tuple(runouts(spot.board, np.stack(spot.ranges), symmetric=symmetric))
+    hands = hands_in(spot)
+    if num_hands is not None:
+        spare = np.setdiff1d(spot.hands, hands)[: num_hands - len(hands)]
+        hands = np.sort(np.concatenate([hands, spare])).astype(np.int32)
+    name = f"{cards_name(spot.board)} pot {spot.pot} stack {spot.effective_stack}"
+    check_memory(name, betting, streets, len(hands), float_type().itemsize)
+    tensors, rows = public_tree(
+        betting,
+        streets,
+        hands,
+        np.stack(spot.ranges)[:, hands],
+        rake=Rake(spot.rake, np.inf if spot.rake_cap is None else spot.rake_cap),
+        operator=operator or choose_operator(),
+    )
+    tree = place(tensors, name)
+    info = SpotInfo(
+        game=None,
+        name=name,
+        players=LazyInfos(rows, hands),  # type: ignore[arg-type] # a sequence made when asked for
+        num_states=None,
+        num_public_states=sum(
+            len(streets[s].boards) * int((betting.street == s).sum()) for s in range(len(streets))
+        ),
+        utility_sum=0.0 if spot.rake == 0 else None,
+        build_seconds=time.perf_counter() - begin,
+        betting=betting,
+        streets=streets,
+        rows=rows,
+        hands=hands,
+    )
+    return SpotTree(spot, tree.replace(info=info), betting, streets, hands, rows)
+
+
+def spot_betting(spot: Spot) -> BettingTree:
+    """Returns the betting tree of a spot's menus."""
+    count = len(spot.streets)
+    raises = None if spot.raise_cap is None else (spot.raise_cap + 1,) * count
+    rules = Betting(2, (0, 0), (0,) * count, max_raises=raises)
+
+    def menu(at: Situation) -> list[int]:
+        menus = spot.sizes[spot.streets[at.street]][at.player]
+        sizes = menus.bet if at.facing == 0 else menus.raise_
+        if at.facing == 0 and at.player == 0 and at.aggressor == 1 and menus.donk is not None:
+            sizes = menus.donk
+        return totals(
+            sizes,
+            own=at.own,
+            facing=at.facing,
+            pot=at.pot - spot.pot % 2,
+            high=at.high,
+            low=at.low,
+            allin_threshold=spot.allin_threshold,
+        )
+
+    # Half of the pot each, rounded up; the odd chip is taken out again below and in the menu.
+    half = (spot.pot + 1) // 2
+    start = start_at(rules, 0, (half, half), (half + spot.stack[0], half + spot.stack[1]))
+    tree = betting_tree(rules, start, menu)
+    if spot.pot % 2:
+        tree = dataclasses.replace(tree, spent=tree.spent - 0.5)
+    return tree
+
+
+def check_memory(
+    name: str, betting: BettingTree, streets: Sequence[Runouts], hands: int, item: int
+) -> int:
+    """Logs what a run needs and returns it in bytes.
+
+    Raises:
+        MemoryError: the device has less free.
+    """
+    sequences = 0
+    for node in range(betting.num_nodes):
+        if betting.kind[node] == Kind.DECISION:
+            sequences += len(betting.children[node]) * len(streets[betting.street[node]].boards)
+    need = STATE_ARRAYS * sequences * hands * item
+    all_in = betting.kind == Kind.ALL_IN
+    matrices = {int(s) for s in betting.street[all_in]}
+    need += sum(len(streets[s].boards) for s in matrices) * hands * hands * item
+    log.info(
+        "%s: %s actions x %s hands, about %.2f GiB", name, f"{sequences:,}", hands, need / 2**30
+    )
+    free = free_bytes()
+    if free is not None and need > free:
+        raise MemoryError(
+            f"{name} needs about {need / 2**30:.1f} GiB ({sequences:,} actions of public states x "
+            f"{hands} hands), but {free / 2**30:.1f} GiB are free. Offer fewer sizes, set "
+            "raise_cap, or start from a later street."
+        )
+    return need
+
+
+@dataclasses.dataclass(frozen=True)
+class SpotInfo(TreeInfo):
+    """Names of a spot's tree; tables of all infosets are made when asked for."""
+
+    betting: BettingTree | None = None
+    streets: tuple[Runouts, ...] = ()
+    rows: tuple[PlayerRows, ...] = ()
+    hands: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, np.int32))
+
+    @property
+    def num_infosets(self) -> tuple[int, ...]:
+        return tuple(len(r.node) * len(self.hands) for r in self.rows)
+
+    def action_name(self, player: int, action: int) -> str:
+        """Returns "f", or what the player has put in over the whole hand."""
+        return "f" if action == FOLD else str(action)
+
+    def label(self, player: int, infoset: int) -> str:
+        assert self.betting is not None
+        row, hand = divmod(infoset, len(self.hands))
+        node, board = int(self.rows[player].node[row]), int(self.rows[player].board[row])
+        cards = self.streets[self.betting.street[node]].boards[board]
+        line = self.betting.line(node) or "start"
+        return f"{cards_name(cards)} {line} {hand_name(int(self.hands[hand]))}"
+
+
+class LazyInfos(Sequence[PlayerInfo]):
+    """Per player, every infoset of a spot in canonical order; large, so made when asked for."""
+
+    def __init__(self, rows: Sequence[PlayerRows], hands: np.ndarray) -> None:
+        self._rows, self._hands = rows, hands
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> PlayerInfo: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[PlayerInfo]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        return self._made[index]
+
+    def __iter__(self) -> Iterator[PlayerInfo]:
+        return iter(self._made)
+
+    @functools.cached_property
+    def _made(self) -> tuple[PlayerInfo, ...]:
+        return tuple(_player_info(r, len(self._hands)) for r in self._rows)
+
+
+def _player_info(rows: PlayerRows, hands: int) -> PlayerInfo:
+    """Returns the infosets (public row, hand), rows first."""
+    public = rows.rows
+    count = len(rows.node)
+    width = np.repeat(public.width, hands)
+    offset = np.concatenate([[0], np.cumsum(width)]).astype(np.int32)
+    slot = np.arange(offset[-1]) - np.repeat(offset[:-1], width)
+    sequence = np.repeat(np.repeat(public.offset[:-1], hands), width) + slot
+    hand = np.repeat(np.tile(np.arange(hands), count), width)
+    return PlayerInfo(
+        offset=offset,
+        action=public.action[sequence - 1],
+        position=rows.place.sequence[sequence] * hands + hand,
+        infostate=np.full(count * hands, -1, np.int32),
+        public=np.repeat(np.arange(count, dtype=np.int32), hands),
+        states=None,
+        hands=hands,
+    )

@@ -1,0 +1,253 @@
+"""From betting and boards to the tensors of a PublicTree: rows are (betting node, board).
+
+The hand axis is the hands that do not meet the root board. Ranges are the reaches at the root;
+every payoff is divided by the number of compatible pairs of hands, so that values are chips a deal.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jaxsolve.holdem._betting_tree import BettingTree, Kind
+from jaxsolve.holdem._boards import compatible, showdown_matrix, strengths
+from jaxsolve.holdem._cards import HANDS
+from jaxsolve.holdem._operators import Pays, Placed, payoffs
+from jaxsolve.holdem._runouts import Runouts, permuted_hands
+from jaxsolve.tree._assemble import Placement, player_tree
+from jaxsolve.tree._form import Rows
+from jaxsolve.tree._gather import float_type
+from jaxsolve.tree._public_tree import PlayerTree, PublicTree
+
+
+class Rake(NamedTuple):
+    """What the house takes of a pot.
+
+    Attributes:
+        share: of the pot.
+        cap: largest rake in chips.
+    """
+
+    share: float = 0.0
+    cap: float = np.inf
+
+    def of(self, pot: np.ndarray) -> np.ndarray:
+        """Returns the rake in chips of pots in chips."""
+        return np.minimum(self.share * pot, self.cap)
+
+
+@dataclasses.dataclass(frozen=True)
+class PlayerRows:
+    """Where the public rows of one player come from (R rows, in order of betting nodes).
+
+    Attributes:
+        node: int32 [R], betting node.
+        board: int32 [R], board of that node's street.
+        rows: the same as rows of a sequence form.
+        place: where each public sequence lies in the tensors.
+        last: per betting node, int32 [B], the last own sequence on each board of its street.
+    """
+
+    node: np.ndarray
+    board: np.ndarray
+    rows: Rows
+    place: Placement
+    last: list[np.ndarray]
+
+
+class LeafGroup(NamedTuple):
+    """Leaves of one street that pay in one way (T betting nodes).
+
+    Attributes:
+        pays: for what.
+        street: theirs.
+        nodes: int [T].
+        amount: float [T, 2], chips of each player.
+    """
+
+    pays: Pays
+    street: int
+    nodes: np.ndarray
+    amount: np.ndarray
+
+
+def public_tree(
+    betting: BettingTree,
+    streets: Sequence[Runouts],
+    hands: np.ndarray,
+    ranges: np.ndarray,
+    *,
+    rake: Rake = Rake(),  # noqa: B008
+    operator: str = "prefix",
+) -> tuple[PublicTree, tuple[PlayerRows, PlayerRows]]:
+    """Returns numpy tensors of a spot, and where its rows lie.
+
+    Args:
+        betting: the betting tree.
+        streets: boards of each of its streets.
+        hands: int32 [H], rows of `HANDS`.
+        ranges: float [2, H], weights of each player's hands.
+        rake: taken from the winner.
+        operator: "prefix", "dense" or "native", see `payoffs`.
+    """
+    pairs = float(ranges[0] @ compatible(hands) @ ranges[1])
+    players, tables = zip(
+        *(_player(betting, streets, hands, ranges[i], i) for i in range(2)), strict=True
+    )
+    placed = []
+    for group in _leaf_groups(betting, streets, rake):
+        outs = streets[group.street]
+        chance = outs.weight[:, None, None] / pairs
+        hangs = [
+            t.place.sequence[np.stack([t.last[n] for n in group.nodes], 1)].astype(np.int32)
+            for t in tables
+        ]
+        boards = outs.boards
+        matrix = _mean_matrices(hands, streets, group.street) if group.pays == Pays.ALL_IN else None
+        placed.append(Placed(group.pays, boards, hangs, group.amount[None] * chance, matrix))
+    sizes = [t.place.size for t in tables]
+    return PublicTree(players, (payoffs(hands, placed, sizes, operator),)), tables
+
+
+def _player(
+    betting: BettingTree,
+    streets: Sequence[Runouts],
+    hands: np.ndarray,
+    reach: np.ndarray,
+    player: int,
+) -> tuple[PlayerTree, PlayerRows]:
+    nodes, boards, parents, widths, actions, levels = [], [], [], [], [], []
+    last: list[np.ndarray] = []
+    depth = np.zeros(betting.num_nodes, np.int32)  # own actions before the node
+    first = np.zeros(betting.num_nodes, np.int64)  # first own sequence of the node's first row
+    children = betting.children
+    used = 1
+    for node in range(betting.num_nodes):
+        up, street = int(betting.parent[node]), int(betting.street[node])
+        count = len(streets[street].boards)
+        if up < 0:
+            here = np.zeros(count, np.int64)
+        else:
+            if betting.actor[up] == player:
+                above = np.arange(len(streets[betting.street[up]].boards))
+                slot = children[up].index(node)
+                here = first[up] + above * len(children[up]) + slot
+            else:
+                here = last[up]
+            depth[node] = depth[up] + (betting.actor[up] == player)
+            if street > betting.street[up]:
+                here = here[streets[street].parent]
+        last.append(here)
+        if betting.kind[node] == Kind.DECISION and betting.actor[node] == player:
+            width = len(children[node])
+            first[node] = used
+            used += width * count
+            nodes.append(np.full(count, node))
+            boards.append(np.arange(count))
+            parents.append(here)
+            widths.append(np.full(count, width))
+            actions.append(np.tile(betting.action[list(betting.children[node])], count))
+            levels.append(np.full(count, depth[node]))
+    at, board = _join(nodes), _join(boards)
+    rows = Rows(
+        parent=_join(parents),
+        offset=np.concatenate([[1], 1 + np.cumsum(_join(widths))]).astype(np.int32),
+        action=_join(actions),
+        roots=1,
+        root_reach=np.asarray(reach)[None],
+        infostate=np.full(len(at), -1, np.int32),
+        public=np.arange(len(at), dtype=np.int32),
+        level=_join(levels),
+    )
+    tree, place = player_tree(
+        rows, hands=len(hands), symmetry=_symmetry(betting, streets, hands, at, board)
+    )
+    return tree, PlayerRows(at, board, rows, place, last)
+
+
+def _symmetry(
+    betting: BettingTree,
+    streets: Sequence[Runouts],
+    hands: np.ndarray,
+    node: np.ndarray,
+    board: np.ndarray,
+) -> tuple[np.ndarray, list[np.ndarray | None]]:
+    """Returns the group of each row, and the images of all hands under each group.
+
+    Rows of the last street have nothing below that was put together.
+    """
+    number: dict[Any, int] = {}
+    orbits: list[np.ndarray | None] = []
+    kind = np.zeros(len(node), np.int64)
+    where = np.full(len(HANDS), -1, np.int32)
+    where[hands] = np.arange(len(hands))
+    for row, (n, b) in enumerate(zip(node, board, strict=True)):
+        street = int(betting.street[n])
+        group = streets[street].group[b] if street + 1 < len(streets) else ()
+        group = group if len(group) > 1 else ()
+        if group not in number:
+            number[group] = len(orbits)
+            images = [where[permuted_hands(p)[hands]] for p in group]
+            orbits.append(np.stack(images) if images else None)
+        kind[row] = number[group]
+    return kind, orbits
+
+
+def _leaf_groups(betting: BettingTree, streets: Sequence[Runouts], rake: Rake) -> list[LeafGroup]:
+    """Returns the leaves of each street, by what they pay for."""
+    groups = []
+    matched = betting.spent.min(1)
+    taken = rake.of(2 * matched)
+    for street in range(len(streets)):
+        on_street = betting.street == street
+        folded = np.flatnonzero(on_street & (betting.kind == Kind.FOLDED))
+        shown = np.flatnonzero(
+            on_street & ((betting.kind == Kind.SHOWDOWN) | (betting.kind == Kind.ALL_IN))
+        )
+        gain = np.repeat(-matched[folded, None].astype(float), 2, 1)
+        winner = 1 - betting.actor[betting.parent[folded]]
+        gain[np.arange(len(folded)), winner] = (matched - taken)[folded]
+        always, chips = folded, gain
+        if rake.share > 0:  # of a showdown: either player pays half of the rake in any case
+            always = np.concatenate([folded, shown])
+            chips = np.concatenate([gain, np.repeat(-taken[shown, None] / 2, 2, 1)])
+        last = street + 1 == len(streets)
+        for kind, nodes, amount in (
+            (Pays.COMPATIBLE, always, chips),
+            (
+                Pays.SHOWDOWN if last else Pays.ALL_IN,
+                shown,
+                np.repeat((matched - taken / 2)[shown, None], 2, 1),
+            ),
+        ):
+            if len(nodes):
+                groups.append(LeafGroup(kind, street, nodes, amount))
+    return groups
+
+
+def _mean_matrices(hands: np.ndarray, streets: Sequence[Runouts], street: int) -> Any:
+    """Returns float [B, H, H], the expected sign of a showdown over the cards to come.
+
+    Equivalent runouts were put together, so each matrix is averaged over the images of both hands.
+    """
+    last = len(streets) - 1
+    size = len(hands)
+    means = np.zeros((len(streets[street].boards), size, size))
+    where = np.full(len(HANDS), -1)
+    where[hands] = np.arange(size)
+    for b, strength in enumerate(strengths(hands, streets[last].boards)):
+        top, weight, at = b, float(streets[last].weight[b]), last
+        matrix = showdown_matrix(hands, strength).astype(np.float32)
+        while at > street:
+            at, top = at - 1, int(streets[at].parent[top])
+            images = [where[permuted_hands(p)[hands]] for p in streets[at].group[top]]
+            matrix = np.mean([matrix[np.ix_(i, i)] for i in images], 0)
+        means[top] += matrix * (weight / streets[street].weight[top])
+    return means.astype(float_type())
+
+
+def _join(parts: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate(parts).astype(np.int32) if parts else np.zeros(0, np.int32)

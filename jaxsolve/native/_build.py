@@ -1,0 +1,100 @@
+"""Native operators: C++ behind `jax.ffi`, built at first use into the user's cache.
+
+The library is keyed by its source, the version of jaxlib and the instruction set of this machine,
+so a cache that moves to another machine is not used there. Without a compiler, or with
+JAXSOLVE_NATIVE=0, everything runs in plain JAX.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from importlib.metadata import version
+from pathlib import Path
+
+import jax
+
+SOURCE = Path(__file__).parent / "leaves.cc"
+LEAVES = "jaxsolve_leaves"
+"""Name of the operator in XLA."""
+
+_FLAGS = ("-std=c++17", "-O3", "-march=native", "-fPIC", "-shared", "-w")
+
+
+def available() -> bool:
+    """Returns whether the native operators can be used: a CPU, a compiler, and not turned off."""
+    if os.environ.get("JAXSOLVE_NATIVE", "1") == "0" or jax.default_backend() != "cpu":
+        return False
+    return _registered()
+
+
+@functools.cache
+def _registered() -> bool:
+    """Builds and registers the operators once a process; warns once where that fails."""
+    try:
+        library = ctypes.CDLL(str(build()))
+    except (OSError, subprocess.CalledProcessError) as error:
+        reason = getattr(error, "stderr", None) or str(error)
+        warnings.warn(
+            "jaxsolve runs hold'em in plain JAX, several times slower on a CPU, because its native "
+            f"operator could not be built ({reason.strip()[-300:]}). Install a C++17 compiler "
+            "(g++ or clang++, or name one in CXX), or set JAXSOLVE_NATIVE=0 to silence this.",
+            stacklevel=3,
+        )
+        return False
+    target = jax.ffi.pycapsule(library.JaxsolveLeaves)
+    jax.ffi.register_ffi_target(LEAVES, target, platform="cpu")
+    return True
+
+
+def build() -> Path:
+    """Returns the path of the library, compiling it unless the cache has it.
+
+    Raises:
+        OSError: there is no compiler, or the cache cannot be written.
+        subprocess.CalledProcessError: the compiler failed; `stderr` says why.
+    """
+    compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
+        raise OSError("no g++ or clang++ on the PATH")
+    key = hashlib.sha256()
+    for part in (SOURCE.read_bytes(), version("jaxlib"), compiler, " ".join(_FLAGS), _machine()):
+        key.update(part if isinstance(part, bytes) else part.encode())
+    folder = cache_folder()
+    path = folder / f"leaves-{key.hexdigest()[:16]}.so"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        # Built beside its place and moved into it, so that another process never sees half of it.
+        with tempfile.TemporaryDirectory(dir=folder) as scratch:
+            made = Path(scratch) / path.name
+            command = [*compiler.split(), *_FLAGS, f"-I{jax.ffi.include_dir()}", str(SOURCE)]
+            subprocess.run([*command, "-o", str(made)], check=True, capture_output=True, text=True)
+            made.replace(path)
+    return path
+
+
+def cache_folder() -> Path:
+    """Returns where libraries are kept: JAXSOLVE_CACHE, or the user's cache folder."""
+    if named := os.environ.get("JAXSOLVE_CACHE"):
+        return Path(named)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "jaxsolve"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jaxsolve"
+
+
+def _machine() -> str:
+    """Returns what tells instruction sets apart."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        flags = next(line for line in lines if line.startswith(("flags", "Features")))
+    except (OSError, StopIteration):
+        flags = platform.processor()
+    return platform.machine() + flags
