@@ -24,7 +24,7 @@ MeasureEvery = Annotated[
 MaxStates = Annotated[
     int | None,
     typer.Option(
-        help="refuse games with more world states; 20 million by default, 2 million of OpenSpiel",
+        help="refuse games with more world states; 50 million by default, 2 million of OpenSpiel",
         show_default=False,
     ),
 ]

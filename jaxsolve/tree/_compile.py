@@ -32,7 +32,7 @@ def compile(
     Args:
         game: a rules object, a string such as "leduc(ranks=3)" or "openspiel:leduc_poker", or a
             `pyspiel.Game`.
-        max_states: refuse a game with more world states: 20 million by default, 2 million of
+        max_states: refuse a game with more world states: 50 million by default, 2 million of
             OpenSpiel, whose states are visited one by one in Python.
         bucket: rounds tensor sizes up (`jaxsolve.tree.coarse`), so that trees of similar size
             share one compiled program; sizes are exact by default.

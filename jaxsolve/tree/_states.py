@@ -23,7 +23,8 @@ from jaxsolve.types import CHANCE, NOTHING, TERMINAL
 _CHUNKS = (256, 8192, 131072)
 """Frontier chunk sizes: each is compiled at most once per game."""
 
-MAX_STATES = 20_000_000
+MAX_STATES = 50_000_000
+"""Default limit: goofspiel with seven cards is below it."""
 
 
 @dataclasses.dataclass
