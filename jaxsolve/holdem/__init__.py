@@ -42,6 +42,7 @@ from jaxsolve.holdem._cells import cell_means as cell_means
 from jaxsolve.holdem._cells import cell_shares as cell_shares
 from jaxsolve.holdem._display import range_html as range_html
 from jaxsolve.holdem._display import strategy_html as strategy_html
+from jaxsolve.holdem._flop_holdem import flop_holdem as flop_holdem
 from jaxsolve.holdem._lock import lock as lock
 from jaxsolve.holdem._operators import OPERATORS as OPERATORS
 from jaxsolve.holdem._range import Range as Range

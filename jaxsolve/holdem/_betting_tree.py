@@ -39,6 +39,7 @@ class Situation:
         pot: everything put in so far, this street included.
         high: the largest total on this street that the opponent can still answer.
         low: the least raise by the rules, likewise.
+        raises: bets and raises on this street so far, blinds not counted.
         aggressor: who made the last bet or raise of the street before, -1 if nobody did.
     """
 
@@ -49,6 +50,7 @@ class Situation:
     pot: int
     high: int
     low: int
+    raises: int
     aggressor: int
 
 
@@ -145,7 +147,9 @@ def betting_tree(rules: Betting, start: BetState, menu: Menu) -> BettingTree:
     first = int(start.street)
     nodes: list[tuple[_Entry, Kind, int, int, np.ndarray]] = []
     states = jax.tree.map(lambda x: np.asarray(x)[None], start)
-    entries = [_Entry(-1, FOLD, "", int(start.spent.min()))]
+    # Blinds belong to the first street; what both have put in alike was put in before.
+    equal = int(start.spent.min()) == int(start.spent.max())
+    entries = [_Entry(-1, FOLD, "", int(start.spent.max()) if equal else 0)]
     while entries:
         kinds = _kinds(rules, states)
         low = _batched(rules, _low, states)
@@ -204,6 +208,7 @@ def _moves(entry: _Entry, state: BetState, low: int, menu: Menu, node: int) -> l
             pot=int(state.spent.sum()),
             high=most - base,
             low=min(low, most) - base,
+            raises=int(state.raises),
             aggressor=entry.before,
         )
         for total in menu(situation):

@@ -21,31 +21,43 @@ OTHERS = 51
 
 
 @dataclasses.dataclass(frozen=True)
-class BoardTables:
-    """Tables of B boards for showdowns with card removal (H hands).
+class Order:
+    """Hands by strength on each of B boards (H hands).
 
-    Hands are ranked by strength on each board. A hand's tie group takes places `low` to `high` - 1
-    of the order; among the hands that hold one of its cards it takes places `card_low` to
-    `card_high` - 1. Hands that meet the board come after all others.
+    A hand's tie group takes places `low` to `high` - 1 of the order. Hands that meet the board come
+    after all others.
 
     Attributes:
-        cards: int32 [H, 2], the two cards of each hand.
         live: bool [B, H], the hand does not meet the board.
-        order: int32 [B, H], hands by strength.
-        low, high: int32 [B, H], 0..H.
-        card_order: int32 [B, 52, 51], hands that hold each card, by strength; H where there is
-            none.
-        card_low, card_high: int32 [B, H, 2], 0..51, for the lower and the higher card.
+        order: int32 [B, H], hands by place.
+        low, high: int32 [B, H], by place: where the tie group of the hand there begins and ends.
     """
 
-    cards: np.ndarray
     live: np.ndarray
     order: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    card_order: np.ndarray
-    card_low: np.ndarray
-    card_high: np.ndarray
+
+    def by_hand(self, places: np.ndarray) -> np.ndarray:
+        """Returns values [B, H] given by place in the order of hands instead."""
+        out = np.empty_like(places)
+        np.put_along_axis(out, self.order, places, 1)
+        return out
+
+
+@dataclasses.dataclass(frozen=True)
+class CardOrder:
+    """The same among the hands that hold one card, for card removal.
+
+    Attributes:
+        order: int32 [B, 52, 51], hands that hold each card, by strength; H where there is none.
+        low, high: int32 [B, H, 2], 0..51, tie groups among the hands that hold the lower and the
+            higher card of each hand.
+    """
+
+    order: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
 
 
 def hands_of(board: Sequence[int]) -> np.ndarray:
@@ -58,11 +70,28 @@ def live_hands(hands: np.ndarray, boards: Sequence[Sequence[int]]) -> np.ndarray
     return np.stack([~np.isin(HANDS[hands], list(b)).any(1) for b in boards])
 
 
-def board_tables(hands: np.ndarray, boards: Sequence[Sequence[int]]) -> BoardTables:
-    """Returns the tables of complete boards for a list of hands."""
-    parts = [_one(hands, strength) for strength in strengths(hands, boards)]
-    stacked = [np.stack(columns) for columns in zip(*parts, strict=True)]
-    return BoardTables(HANDS[hands], live_hands(hands, boards), *stacked)
+def strength_order(strength: np.ndarray) -> Order:
+    """Returns the order of hands of given strength int [B, H], -1 where a hand meets the board."""
+    live = strength >= 0
+    key = np.where(live, strength, np.iinfo(np.int32).max)
+    order = np.argsort(key, axis=1, kind="stable").astype(np.int32)
+    key = np.take_along_axis(key, order, 1)
+    place = np.broadcast_to(np.arange(key.shape[1], dtype=np.int32), key.shape)
+    other = key[:, 1:] != key[:, :-1]
+    edge = np.ones((len(key), 1), bool)
+    low = np.maximum.accumulate(np.where(np.concatenate([edge, other], 1), place, 0), axis=1)
+    ends = np.where(np.concatenate([other, edge], 1), place + 1, key.shape[1])
+    high = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
+    return Order(live, order, low.astype(np.int32), high.astype(np.int32))
+
+
+def card_order(hands: np.ndarray, order: Order) -> CardOrder:
+    """Returns the orders of the hands that hold each card."""
+    parts = [
+        _of_cards(HANDS[hands], first, low)
+        for first, low in zip(order.order, order.by_hand(order.low), strict=True)
+    ]
+    return CardOrder(*(np.stack(columns) for columns in zip(*parts, strict=True)))
 
 
 def strengths(hands: np.ndarray, boards: Sequence[Sequence[int]]) -> np.ndarray:
@@ -70,14 +99,24 @@ def strengths(hands: np.ndarray, boards: Sequence[Sequence[int]]) -> np.ndarray:
     return np.asarray(_strengths(np.asarray(boards, np.int32)))[:, hands]
 
 
-def showdown_matrix(hands: np.ndarray, strength: np.ndarray) -> np.ndarray:
+def showdown_signs(strength: np.ndarray) -> np.ndarray:
     """Returns int8 [H, H]: 1 where the row's hand wins, -1 where it loses, 0 for a tie.
 
-    0 also where one of the hands meets the board (strength -1), or both share a card.
+    0 also where one of the hands meets the board (strength -1); that two hands can share a card is
+    left to `compatible`.
     """
+    rank = np.unique(strength, return_inverse=True)[1].astype(np.int16)
     live = strength >= 0
-    both = live[:, None] & live[None] & compatible(hands)
-    return (np.sign(strength[:, None] - strength[None]) * both).astype(np.int8)
+    signs = (rank[:, None] > rank[None]).astype(np.int8)
+    signs -= rank[:, None] < rank[None]
+    signs[~live] = 0
+    signs[:, ~live] = 0
+    return signs
+
+
+def showdown_matrix(hands: np.ndarray, strength: np.ndarray) -> np.ndarray:
+    """Returns int8 [H, H], signs of the showdown of hands that share no card, else 0."""
+    return showdown_signs(strength) * compatible(hands)
 
 
 def compatible(hands: np.ndarray) -> np.ndarray:
@@ -89,24 +128,18 @@ def compatible(hands: np.ndarray) -> np.ndarray:
 _strengths = jax.jit(jax.vmap(strengths_on_board))
 
 
-def _one(hands: np.ndarray, strength: np.ndarray) -> tuple[np.ndarray, ...]:
-    key = np.where(strength >= 0, strength, np.iinfo(np.int32).max)
-    order = np.argsort(key, kind="stable").astype(np.int32)
-    low, high = _ties(key, key[order])
-    cards, size = HANDS[hands], len(hands)
-    card_order = np.full((CARDS, OTHERS), size, np.int32)
-    card_low, card_high = np.zeros((2, size, 2), np.int32)
+def _of_cards(
+    cards: np.ndarray, order: np.ndarray, rank: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Returns one board of `CardOrder`, from hands by place and a rank of each hand."""
+    size = len(cards)
+    by_card = np.full((CARDS, OTHERS), size, np.int32)
+    low, high = np.zeros((2, size, 2), np.int32)
     for card in range(CARDS):
-        holds = (cards[order] == card).any(1)
-        mine = order[holds]
-        card_order[card, : len(mine)] = mine
+        mine = order[(cards[order] == card).any(1)]
+        by_card[card, : len(mine)] = mine
         for which in range(2):
-            with_card = np.flatnonzero(cards[:, which] == card)
-            least, most = _ties(key[with_card], key[mine])
-            card_low[with_card, which], card_high[with_card, which] = least, most
-    return order, low, high, card_order, card_low, card_high
-
-
-def _ties(key: np.ndarray, ordered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    low = np.searchsorted(ordered, key, "left").astype(np.int32)
-    return low, np.searchsorted(ordered, key, "right").astype(np.int32)
+            held = np.flatnonzero(cards[:, which] == card)
+            low[held, which] = np.searchsorted(rank[mine], rank[held], "left")
+            high[held, which] = np.searchsorted(rank[mine], rank[held], "right")
+    return by_card, low, high

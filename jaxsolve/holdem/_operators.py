@@ -12,7 +12,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve import native
-from jaxsolve.holdem._boards import board_tables, live_hands, showdown_matrix, strengths
+from jaxsolve.holdem._boards import (
+    Order,
+    card_order,
+    live_hands,
+    showdown_matrix,
+    strength_order,
+    strengths,
+)
 from jaxsolve.holdem._cards import HANDS
 from jaxsolve.holdem._payoffs import (
     DenseShowdown,
@@ -93,9 +100,11 @@ def _form(hands: np.ndarray, group: Placed, form: str) -> Any:
     if group.pays == Pays.ALL_IN:
         matrix: Any = group.matrix
         return DenseShowdown(matrix)
+    strength = strengths(hands, group.boards)
     if form == "prefix":
-        return prefix_form(board_tables(hands, group.boards))
-    signs: Any = np.stack([showdown_matrix(hands, s) for s in strengths(hands, group.boards)])
+        order = strength_order(strength)
+        return prefix_form(HANDS[hands], order, card_order(hands, order))
+    signs: Any = np.stack([showdown_matrix(hands, s) for s in strength])
     exact = jnp.bfloat16 if jax.default_backend() != "cpu" else float_type()
     return DenseShowdown(signs.astype(exact))
 
@@ -157,7 +166,7 @@ def _native(hands: np.ndarray, groups: Sequence[Placed], sizes: Sequence[int]) -
         [live_hands(hands, g.boards) for g in groups if g.pays == Pays.COMPATIBLE]
         or [np.zeros((0, len(hands)), bool)]
     )
-    shown = [board_tables(hands, g.boards) for g in groups if g.pays == Pays.SHOWDOWN]
+    shown = [strength_order(strengths(hands, g.boards)) for g in groups if g.pays == Pays.SHOWDOWN]
     none = np.zeros((0, len(hands)), np.int32)
     places = [(none, none, none), *(_places(t) for t in shown)]
     order, low, high = (np.concatenate(parts) for parts in zip(*places, strict=True))
@@ -176,11 +185,10 @@ def _native(hands: np.ndarray, groups: Sequence[Placed], sizes: Sequence[int]) -
     return NativePayoffs(cards, alive, tables[0], tables[1], tables[2], tables[3], sides)
 
 
-def _places(tables: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns (order, low, high) [B, H] by place in the order; -1 after the last live hand."""
-    alive = np.take_along_axis(tables.live, tables.order, 1)
-    low, high = (np.take_along_axis(x, tables.order, 1) for x in (tables.low, tables.high))
-    return np.where(alive, tables.order, -1), low, high
+def _places(by_strength: Order) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Returns (order, low, high) [B, H] by place; -1 after the last live hand."""
+    alive = np.take_along_axis(by_strength.live, by_strength.order, 1)
+    return np.where(alive, by_strength.order, -1), by_strength.low, by_strength.high
 
 
 def _side(groups: Sequence[Placed], size: int, player: int) -> NativeSide:

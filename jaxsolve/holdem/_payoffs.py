@@ -24,7 +24,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.holdem._boards import CARDS, OTHERS, BoardTables
+from jaxsolve.holdem._boards import CARDS, OTHERS, CardOrder, Order
 from jaxsolve.tree._gather import GatherSum, float_type, take
 from jaxsolve.types import Array
 
@@ -88,7 +88,7 @@ class PrefixShowdown:
         prefix = within[:, :, :-1] + ahead[:, :, None]  # minus half of the total
         value = _both(prefix.reshape(-1, leaves), self.bounds)
         held = take(rows, self.card_order.reshape(-1)).reshape(boards, CARDS, OTHERS, leaves)
-        removed = jnp.einsum("kj,bcjt->bckt", _before(CARDS, OTHERS, dtype) - 0.5, held)
+        removed = jnp.einsum("kj,bcjt->bckt", _before(OTHERS + 1, OTHERS, dtype) - 0.5, held)
         value = value - _both(removed.reshape(-1, leaves), self.card_bounds)
         value = value.reshape(boards, hands, leaves).swapaxes(1, 2)
         return value * self.live[:, None]
@@ -178,28 +178,29 @@ def compatible_form(cards: np.ndarray, live: np.ndarray) -> Compatible:
     return Compatible(holds, there)
 
 
-def prefix_form(tables: BoardTables) -> PrefixShowdown:
-    """Returns the form of showdowns by prefix sums."""
-    boards, hands = tables.live.shape
+def prefix_form(cards: np.ndarray, by_strength: Order, by_card: CardOrder) -> PrefixShowdown:
+    """Returns the form of showdowns by prefix sums, from cards int [H, 2] and orders."""
+    boards, hands = by_strength.live.shape
     zero = boards * hands
     first = np.arange(boards)[:, None] * hands
     padded = -(-(hands + 1) // BLOCK) * BLOCK
     order = np.full((boards, padded), zero, np.int32)
-    alive = np.take_along_axis(tables.live, tables.order, 1)
-    order[:, :hands] = np.where(alive, tables.order + first, zero)
+    alive = np.take_along_axis(by_strength.live, by_strength.order, 1)
+    order[:, :hands] = np.where(alive, by_strength.order + first, zero)
     start = np.arange(boards)[:, None] * padded
-    bounds = np.stack([tables.low + start, tables.high + start])
-    nobody = np.concatenate([tables.live, np.zeros((boards, 1), bool)], 1)
-    held = np.take_along_axis(nobody, tables.card_order.reshape(boards, -1), 1)
-    held = held.reshape(tables.card_order.shape)
-    card_order = np.where(held, tables.card_order + first[..., None], zero)
-    at_card = (np.arange(boards)[:, None, None] * CARDS + tables.cards[None]) * CARDS
+    places = (by_strength.low, by_strength.high)
+    bounds = np.stack([by_strength.by_hand(x) + start for x in places])
+    nobody = np.concatenate([by_strength.live, np.zeros((boards, 1), bool)], 1)
+    held = np.take_along_axis(nobody, by_card.order.reshape(boards, -1), 1)
+    held = held.reshape(by_card.order.shape)
+    card_order = np.where(held, by_card.order + first[..., None], zero)
+    at_card = (np.arange(boards)[:, None, None] * CARDS + cards[None]) * (OTHERS + 1)
     card_bounds = [
         (table + at_card)[:, :, which]
         for which in range(2)
-        for table in (tables.card_low, tables.card_high)
+        for table in (by_card.low, by_card.high)
     ]
-    live: Any = tables.live.astype(float_type())
+    live: Any = by_strength.live.astype(float_type())
     indices: list[Any] = [
         np.ascontiguousarray(x, np.int32)
         for x in (order, bounds, card_order, np.stack(card_bounds))

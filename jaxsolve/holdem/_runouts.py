@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -87,15 +88,16 @@ def permuted_hands(suits: Permutation) -> np.ndarray:
 def _next(street: Runouts) -> Runouts:
     boards, parent, weight, groups = [], [], [], []
     for k, (board, group) in enumerate(zip(street.boards, street.group, strict=True)):
+        count = 1 if board else 3  # the flop comes at once
         unseen = 52 - 4 - len(board)  # of somebody who sees all four private cards
-        images: dict[int, int] = {}
-        for card in range(52):
-            if card not in board:
-                first = min(permuted_cards([card], p)[0] for p in group)
-                images[first] = images.get(first, 0) + 1
-        for card, count in images.items():
-            boards.append((*board, card))
+        images: dict[tuple[int, ...], int] = {}
+        left = [card for card in range(52) if card not in board]
+        for cards in itertools.combinations(left, count):
+            first = min(tuple(sorted(permuted_cards(cards, p))) for p in group)
+            images[first] = images.get(first, 0) + 1
+        for cards, number in images.items():
+            boards.append((*board, *cards))
             parent.append(k)
-            weight.append(street.weight[k] * count / unseen)
-            groups.append(tuple(p for p in group if permuted_cards([card], p) == (card,)))
+            weight.append(street.weight[k] * number / math.comb(unseen, count))
+            groups.append(tuple(p for p in group if set(permuted_cards(cards, p)) == set(cards)))
     return Runouts(tuple(boards), np.asarray(parent, np.int32), np.asarray(weight), tuple(groups))

@@ -32,6 +32,23 @@ rounding error, and intermediate values (as many as XLA allocated for a turn, JA
 
 
 @dataclasses.dataclass(frozen=True)
+class WholeGame:
+    """A game from its first card on, with the names that it shares with a spot.
+
+    Attributes:
+        stack: chips of each player before the blinds.
+        ranges: every hand of either player.
+        board: no cards yet.
+        pot: 0, so that values are chips won.
+    """
+
+    stack: int
+    ranges: tuple[np.ndarray, np.ndarray]
+    board: tuple[int, ...] = ()
+    pot: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
 class SpotTree:
     """A spot as tensors, and what its rows stand for.
 
@@ -45,7 +62,7 @@ class SpotTree:
         rows: per player (oop, ip), its public rows.
     """
 
-    spot: Spot
+    spot: Spot | WholeGame
     tree: PublicTree
     betting: BettingTree
     streets: tuple[Runouts, ...]
@@ -86,21 +103,36 @@ def spot_tree(
     Raises:
         MemoryError: it does not fit; says how much it needs. Nothing has been allocated then.
     """
-    begin = time.perf_counter()
     betting = spot_betting(spot)
-    streets = tuple(runouts(spot.board, np.stack(spot.ranges), symmetric=symmetric))
+    streets = runouts(spot.board, np.stack(spot.ranges), symmetric=symmetric)
     hands = hands_in(spot)
     if num_hands is not None:
         spare = np.setdiff1d(spot.hands, hands)[: num_hands - len(hands)]
         hands = np.sort(np.concatenate([hands, spare])).astype(np.int32)
     name = f"{cards_name(spot.board)} pot {spot.pot} stack {spot.effective_stack}"
+    rake = Rake(spot.rake, np.inf if spot.rake_cap is None else spot.rake_cap)
+    return build_tree(spot, name, betting, streets, hands, rake=rake, operator=operator)
+
+
+def build_tree(
+    spot: Spot | WholeGame,
+    name: str,
+    betting: BettingTree,
+    streets: Sequence[Runouts],
+    hands: np.ndarray,
+    *,
+    rake: Rake = Rake(),  # noqa: B008
+    operator: str | None = None,
+) -> SpotTree:
+    """Returns the tensors of betting on boards, after checking that they fit."""
+    begin = time.perf_counter()
     check_memory(name, betting, streets, len(hands), float_type().itemsize)
     tensors, rows = public_tree(
         betting,
         streets,
         hands,
         np.stack(spot.ranges)[:, hands],
-        rake=Rake(spot.rake, np.inf if spot.rake_cap is None else spot.rake_cap),
+        rake=rake,
         operator=operator or choose_operator(),
     )
     tree = place(tensors, name)
@@ -110,16 +142,16 @@ def spot_tree(
         players=LazyInfos(rows, hands),  # type: ignore[arg-type] # a sequence made when asked for
         num_states=None,
         num_public_states=sum(
-            len(streets[s].boards) * int((betting.street == s).sum()) for s in range(len(streets))
+            len(outs.boards) * int((betting.street == s).sum()) for s, outs in enumerate(streets)
         ),
-        utility_sum=0.0 if spot.rake == 0 else None,
+        utility_sum=0.0 if rake.share == 0 else None,
         build_seconds=time.perf_counter() - begin,
         betting=betting,
-        streets=streets,
+        streets=tuple(streets),
         rows=rows,
         hands=hands,
     )
-    return SpotTree(spot, tree.replace(info=info), betting, streets, hands, rows)
+    return SpotTree(spot, tree.replace(info=info), betting, tuple(streets), hands, rows)
 
 
 def spot_betting(spot: Spot) -> BettingTree:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxsolve.holdem._betting_tree import BettingTree, Kind
-from jaxsolve.holdem._boards import compatible, showdown_matrix, strengths
+from jaxsolve.holdem._boards import compatible, showdown_signs, strengths
 from jaxsolve.holdem._cards import HANDS
 from jaxsolve.holdem._operators import Pays, Placed, payoffs
 from jaxsolve.holdem._runouts import Runouts, permuted_hands
@@ -233,20 +233,25 @@ def _mean_matrices(hands: np.ndarray, streets: Sequence[Runouts], street: int) -
 
     Equivalent runouts were put together, so each matrix is averaged over the images of both hands.
     """
-    last = len(streets) - 1
     size = len(hands)
-    means = np.zeros((len(streets[street].boards), size, size))
     where = np.full(len(HANDS), -1)
     where[hands] = np.arange(size)
-    for b, strength in enumerate(strengths(hands, streets[last].boards)):
-        top, weight, at = b, float(streets[last].weight[b]), last
-        matrix = showdown_matrix(hands, strength).astype(np.float32)
-        while at > street:
-            at, top = at - 1, int(streets[at].parent[top])
-            images = [where[permuted_hands(p)[hands]] for p in streets[at].group[top]]
-            matrix = np.mean([matrix[np.ix_(i, i)] for i in images], 0)
-        means[top] += matrix * (weight / streets[street].weight[top])
-    return means.astype(float_type())
+    below = [streets[-1].weight[b] for b in range(len(streets[-1].boards))]
+    ranked = strengths(hands, streets[-1].boards)
+    sums: Any = None
+    for at in range(len(streets) - 2, street - 1, -1):
+        upper, lower = streets[at], streets[at + 1]
+        means = np.zeros((len(upper.boards), size, size), np.float32)
+        for b, top in enumerate(lower.parent):
+            matrix = showdown_signs(ranked[b]) if sums is None else sums[b]
+            means[top] += matrix * np.float32(below[b] if sums is None else 1)
+        for top, group in enumerate(upper.group):
+            if len(group) > 1:
+                images = [where[permuted_hands(p)[hands]] for p in group]
+                means[top] = np.mean([means[top][np.ix_(i, i)] for i in images], 0)
+        sums = means
+    sums = sums * compatible(hands)
+    return (sums / streets[street].weight[:, None, None]).astype(float_type())
 
 
 def _join(parts: list[np.ndarray]) -> np.ndarray:

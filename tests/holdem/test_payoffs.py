@@ -10,7 +10,14 @@ from phevaluator import evaluate_cards
 
 from jaxsolve import native
 from jaxsolve.holdem import HANDS, card_name, parse_cards
-from jaxsolve.holdem._boards import board_tables, hands_of, live_hands, showdown_matrix, strengths
+from jaxsolve.holdem._boards import (
+    card_order,
+    hands_of,
+    live_hands,
+    showdown_matrix,
+    strength_order,
+    strengths,
+)
 from jaxsolve.holdem._operators import OPERATORS, Pays, Placed, payoffs
 from jaxsolve.holdem._payoffs import DenseShowdown, prefix_form
 
@@ -101,10 +108,12 @@ def test_matrix_in_bfloat16_keeps_the_bits_of_float32(hands: np.ndarray):
 
 @pytest.mark.usefixtures("float64")
 def test_prefix_sums_are_exact_in_float64(hands: np.ndarray):
-    tables = board_tables(hands, RIVERS)
+    order = strength_order(strengths(hands, RIVERS))
     signs = np.stack([showdown_matrix(hands, s) for s in strengths(hands, RIVERS)])
     reach = np.random.default_rng(3).random((3, 4, len(hands)))
-    found = jax.tree.map(jnp.asarray, prefix_form(tables))(jnp.asarray(reach))
+    found = jax.tree.map(jnp.asarray, prefix_form(HANDS[hands], order, card_order(hands, order)))(
+        jnp.asarray(reach)
+    )
     np.testing.assert_allclose(found, np.einsum("bth,bjh->btj", reach, signs), atol=1e-12)
 
 
