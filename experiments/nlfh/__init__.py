@@ -1,0 +1,3 @@
+"""No-limit flop hold'em whole: exploitability in mbb/g by iteration, without card abstraction."""
+
+from experiments.nlfh._nlfh import main as main

@@ -1,0 +1,156 @@
+"""Heads-up no-limit flop hold'em, blinds 50 and 100, solved and measured at full width.
+
+Every one of the 1,326 hands, and every flop up to names of suits, has its own strategy; only the
+sizes of bets are chosen from a menu. Exploitability is by exact best responses within that menu. A
+milli-big-blind (mbb) is a tenth of a chip.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+import jaxsolve as js
+from experiments._report import Report, device_name, slug
+from jaxsolve import holdem
+from jaxsolve.solve import average_policy, init_state, run
+
+RESULTS = Path(__file__).parent / "results"
+"""Committed results, one JSON file per device and version of JAX."""
+
+MBB = 10.0
+"""mbb in a chip."""
+
+
+class Plan(NamedTuple):
+    """What is solved.
+
+    Attributes:
+        stack: chips before the blinds.
+        sizes: menu of bets and raises.
+        cap: bets and raises on a street before only all-in is left.
+        points: iterations at which it is measured.
+        solver: as `js.load_solver` takes it.
+    """
+
+    stack: int
+    sizes: tuple[str, ...]
+    cap: int
+    points: tuple[int, ...]
+    solver: str = "dcfr"
+
+    @property
+    def menu(self) -> str:
+        """The sizes in words."""
+        return f"{', '.join(self.sizes)}; {self.cap} a street, then all-in; stack {self.stack}"
+
+
+FULL = Plan(20_000, ("50%", "a"), 1, (1, 3, 10, 30, 100))
+QUICK = Plan(1_000, ("a",), 0, (1, 3, 10))
+
+
+def main(
+    quick: bool,
+    out: Path,
+    *,
+    plan: Plan | None = None,
+    record: bool | None = None,
+    say: Callable[[str], None] = print,
+) -> Report:
+    """Returns a row per measurement, after saving them in `out`; saved as they come.
+
+    Args:
+        quick: stacks of ten big blinds, check, call or all-in.
+        out: folder.
+        plan: what is solved instead.
+        record: also write the result of this device to `RESULTS`; by default for the full run.
+        say: receives progress, a line at a time.
+    """
+    begin = time.perf_counter()
+    record = (not quick and plan is None) if record is None else record
+    plan = plan or (QUICK if quick else FULL)
+    spot = holdem.flop_holdem(stack=plan.stack, sizes=plan.sizes, cap=plan.cap)
+    built = time.perf_counter() - begin
+    say(f"built in {built:.0f} s: {spot!r}")
+    solver = js.load_solver(plan.solver)
+    tree = spot.tree.replace(info=None)
+    state = init_state(tree, solver)
+    horizon = jnp.asarray(plan.points[-1], jnp.int32)
+    start = time.perf_counter()
+    state = run(tree, solver, state, jnp.asarray(0, jnp.int32), horizon)
+    jax.block_until_ready(state.iteration)
+    compiled = time.perf_counter() - start
+    rows: list[dict[str, Any]] = []
+    seconds, done = 0.0, 0
+    report = Report("nlfh", quick, 0.0, rows)
+    report.columns = [
+        *("iterations", "seconds", "exploitability_mbb"),
+        *("value_button_mbb_low", "value_button_mbb_high"),
+    ]
+    report.extra = {
+        "build_seconds": round(built, 1),
+        "compile_seconds": round(compiled, 1),
+        "decision_nodes": spot.num_decision_nodes,
+        "hands": len(spot.hands),
+        "flops": len(spot.streets[1].boards),
+    }
+    for point in plan.points:
+        start = time.perf_counter()
+        state = run(tree, solver, state, jnp.asarray(point - done, jnp.int32), horizon)
+        jax.block_until_ready(state.iteration)
+        seconds += time.perf_counter() - start
+        done = point
+        blind, button = (float(x) for x in _best(tree, state))
+        rows.append(
+            {
+                "menu": plan.menu,
+                "solver": plan.solver,
+                "iterations": point,
+                "seconds": round(seconds, 2),
+                "exploitability_mbb": (blind + button) / 2 * MBB,
+                "value_button_mbb_low": -blind * MBB,
+                "value_button_mbb_high": button * MBB,
+            }
+        )
+        say(f"{point} iterations, {seconds:.0f} s: {rows[-1]['exploitability_mbb']:.1f} mbb/g")
+        report.seconds = time.perf_counter() - begin
+        report.save(out)
+    report.save(out, figure=_figure(rows))
+    if record:
+        RESULTS.mkdir(parents=True, exist_ok=True)
+        stem = slug(f"{jax.default_backend()} {device_name()}") + f"-jax{jax.__version__}"
+        (RESULTS / f"{stem}.json").write_text(report.as_json(digits=6))
+    return report
+
+
+@jax.jit
+def _best(tree: js.PublicTree, state: Any) -> Any:
+    """Returns what best responses earn, in chips: (big blind, button)."""
+    return js.best_response_values(tree, average_policy(tree, state._replace(minimizer=())))
+
+
+def _figure(rows: list[dict[str, Any]]) -> Any:
+    """Returns two panels: exploitability, and the bounds of the button's value."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return None
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    x = [r["iterations"] for r in rows]
+    left.loglog(x, [r["exploitability_mbb"] for r in rows], "o-")
+    left.set(xlabel="iterations", ylabel="exploitability (mbb/g)", title=rows[0]["menu"])
+    left.grid(alpha=0.3, which="both")
+    low = [r["value_button_mbb_low"] for r in rows]
+    high = [r["value_button_mbb_high"] for r in rows]
+    right.fill_between(x, low, high, alpha=0.3)
+    right.plot(x, low, "v-", x, high, "^-", color="C0")
+    right.set(xscale="log", xlabel="iterations", ylabel="value of the button (mbb/g)")
+    right.set_title("guaranteed by the solution, and the most it can be")
+    right.grid(alpha=0.3, which="both")
+    return figure
