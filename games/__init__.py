@@ -17,6 +17,7 @@ from games import (
     liars_dice,
     matching_pennies,
     matrix,
+    nolimit_leduc,
     oshi_zumo,
     phantom_ttt,
     rps_plus,
@@ -32,6 +33,7 @@ from games.leduc import Leduc as Leduc
 from games.liars_dice import LiarsDice as LiarsDice
 from games.matching_pennies import MatchingPennies as MatchingPennies
 from games.matrix import Matrix as Matrix
+from games.nolimit_leduc import NoLimitLeduc as NoLimitLeduc
 from games.oshi_zumo import OshiZumo as OshiZumo
 from games.phantom_ttt import PhantomTicTacToe as PhantomTicTacToe
 from games.rps_plus import RockPaperScissorsPlus as RockPaperScissorsPlus
@@ -50,6 +52,7 @@ GAMES: dict[str, Entry] = {
     "liars_dice": liars_dice.ENTRY,
     "matching_pennies": matching_pennies.ENTRY,
     "matrix": matrix.ENTRY,
+    "nolimit_leduc": nolimit_leduc.ENTRY,
     "oshi_zumo": oshi_zumo.ENTRY,
     "phantom_ttt": phantom_ttt.ENTRY,
     "rps_plus": rps_plus.ENTRY,
