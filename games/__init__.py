@@ -12,6 +12,7 @@ from games import (
     coin_toss,
     dark_hex,
     goofspiel,
+    holdem,
     kuhn,
     leduc,
     liars_dice,
@@ -28,6 +29,7 @@ from games.blotto import Blotto as Blotto
 from games.coin_toss import CoinToss as CoinToss
 from games.dark_hex import DarkHex as DarkHex
 from games.goofspiel import Goofspiel as Goofspiel
+from games.holdem import Holdem as Holdem
 from games.kuhn import Kuhn as Kuhn
 from games.leduc import Leduc as Leduc
 from games.liars_dice import LiarsDice as LiarsDice
@@ -47,6 +49,7 @@ GAMES: dict[str, Entry] = {
     "coin_toss": coin_toss.ENTRY,
     "dark_hex": dark_hex.ENTRY,
     "goofspiel": goofspiel.ENTRY,
+    "holdem": holdem.ENTRY,
     "kuhn": kuhn.ENTRY,
     "leduc": leduc.ENTRY,
     "liars_dice": liars_dice.ENTRY,
