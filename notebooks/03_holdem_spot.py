@@ -46,8 +46,8 @@ print(f"of the 200 chips in the middle, oop expects {oop:.1f} and ip {ip:.1f}")
 # ## What to do with which hand
 #
 # Each cell is a kind of hand: pairs on the diagonal, suited hands above it. Colours are actions
-# (`x` is a check, `b100` a bet of 100 chips, `a` all-in); how much of a cell is filled says how much
-# of that kind of hand is in the range.
+# (`x` is a check, `b100` a bet of 100 chips, `a` all-in); how much of a cell is filled says how
+# much of that kind of hand is in the range.
 
 # %%
 root = result.node()
