@@ -17,6 +17,7 @@ import pytest
 
 from jaxsolve import holdem
 from jaxsolve.holdem import BetState, Betting
+from jaxsolve.holdem._sizes import Size, totals
 from jaxsolve.types import CHANCE, TERMINAL
 
 act = jax.jit(holdem.act, static_argnums=0)
@@ -398,7 +399,6 @@ def test_rules_that_make_no_sense_are_refused(fields: dict, message: str):
 
 def test_random_sizes_agree_with_a_spot_solvers_menu():
     """`raise_to` on a street is what the host's menus of sizes give, where no blind limits it."""
-    sizes = pytest.importorskip("jaxsolve.holdem._sizes")
     rules = Betting(2, (0, 0), (0,))
     rng = random.Random(0)
     for _ in range(100):
@@ -410,8 +410,8 @@ def test_random_sizes_agree_with_a_spot_solvers_menu():
             chips = own + facing + pot
             if facing >= stack - base:
                 break
-            menu = sizes.totals(
-                [sizes.Size("pot", fraction)],
+            menu = totals(
+                [Size("pot", fraction)],
                 own=own,
                 facing=facing,
                 pot=chips,
