@@ -46,10 +46,10 @@ demo: .venv/plot
 	@echo 'The average policy:          runs/leduc/policy.npz'
 
 test: .venv/dev
-	$(RUN)/python -m pytest -n $(WORKERS)
+	$(RUN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 test-slow: .venv/dev
-	$(RUN)/python -m pytest -n $(WORKERS) -m slow
+	$(RUN)/python -m pytest -n $(WORKERS) --dist loadfile -m slow
 
 lint: .venv/dev
 	$(RUN)/ruff check .

@@ -9,13 +9,14 @@ from pathlib import Path
 # `JAX_PLATFORMS=cuda make test` runs the suite on a GPU.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 # Most of the time is compilation: of small programs that run briefly, so they are not optimised,
-# and of the same ones as in the run before. (A size limit would make JAX lock the cache and list
-# it at each write.)
+# and of the same ones as in the run before. Workers do not share a cache: entries are written in
+# place, and the lock that comes with a size limit lists the whole cache at each write.
 os.environ.setdefault(
     "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 )
+_cache = Path(__file__).parent.parent / ".pytest_cache" / "jax"
 os.environ.setdefault(
-    "JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parent.parent / ".pytest_cache" / "jax")
+    "JAX_COMPILATION_CACHE_DIR", str(_cache / os.environ.get("PYTEST_XDIST_WORKER", "main"))
 )
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
