@@ -11,6 +11,7 @@ import pytest
 
 import jaxsolve as js
 from jaxsolve import holdem as he
+from jaxsolve.holdem._runouts import runouts
 from jaxsolve.holdem._solve import measure, parse_target
 from jaxsolve.holdem._spot_tree import SpotTree, check_memory, spot_betting
 from jaxsolve.solve import run
@@ -266,3 +267,34 @@ def test_another_spot_of_the_same_shape_compiles_nothing(river: SpotTree):
         before = run._cache_size()
         he.solve(again, target=None, iterations=3, progress=False)
         assert run._cache_size() == before
+
+
+@pytest.mark.slow  # 2,352 runouts: half a minute on a busy core
+def test_symmetric_flop_changes_nothing():
+    """Two cards to come: permutations of suits shrink from street to street."""
+    spot = he.Spot.parse(
+        {
+            **SMALL,
+            "board": "Ts9s8s",
+            "stack": 100,
+            "oop": "JJ,AhKd,AdKh",
+            "ip": "77,QdJh,QhJd",
+            "sizes": {"bet": ["a"], "raise": []},
+        }
+    )
+    found = []
+    for symmetric in (True, False):
+        tree = he.spot_tree(spot, symmetric=symmetric)
+        uniform = js.uniform_policy(tree.tree)
+        numbers = [js.values(tree.tree, uniform), js.best_response_values(tree.tree, uniform)]
+        found.append((len(tree.streets[2].boards), np.concatenate(numbers)))
+    assert found[0][0] < found[1][0] == 49 * 48
+    np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-3)
+
+
+def test_flops_and_their_weights():
+    """1,755 flops up to suits; given two hands, C(48, 3) flops are left of 22,100."""
+    full = np.ones((2, 1326))
+    flops = runouts((), full, last=3)[1]
+    assert len(flops.boards) == 1755
+    assert flops.weight.sum() == pytest.approx(22_100 / 17_296)
