@@ -129,49 +129,54 @@ def heat(rows: Rows, iterations: int) -> Any:
 
 
 def choices(rows: Rows, iterations: int) -> Any:
-    """Returns what updates, precision, payoff scale and a wrong plan do, a line per solver."""
+    """Returns what updates, precision, payoff scale and a wrong plan do, a line per solver.
+
+    What was not run has no panel; None if nothing was.
+    """
     from matplotlib.figure import Figure
     from matplotlib.ticker import NullFormatter
 
     solvers = _solvers(rows)
-    figure = Figure(figsize=(13, 1.7 + 0.3 * len(solvers)), layout="constrained")
-    panels = figure.subplots(1, 4, sharey=True)
     base = {"updates": "alternating", "dtype": "float32", "iterations": iterations}
-    simultaneous = _ratios(rows, base | {"updates": "simultaneous"}, base)
-    narrow = _ratios(rows, base, base | {"dtype": "float64"})
-    _dots(panels[0], solvers, simultaneous, "simultaneous / alternating")
-    _dots(panels[1], solvers, narrow, "float32 / float64")
     early = {"updates": "alternating", "dtype": "float64", "iterations": 100}
     drift: list[tuple[str, str, float]] = []
     for scale in (10.0, 100.0):
         pairs = _ratios(rows, early | {"payoff_scale": scale}, early)
         drift += [(g, s, max(abs(x - 1), 1e-16)) for g, s, x in pairs]
-    _dots(panels[2], solvers, drift, "|payoffs x 10 or 100 / payoffs - 1|")
-    for factor, marker in ((0.5, "<"), (2.0, ">")):
-        _dots(
-            panels[3],
-            solvers,
-            _misled(rows, base, factor),
-            "wrong plan / right plan",
-            marker,
-            factor,
-        )
-    for axes, when in zip(panels, (iterations, iterations, 100, iterations), strict=True):
+    simultaneous = _ratios(rows, base | {"updates": "simultaneous"}, base)
+    narrow = _ratios(rows, base, base | {"dtype": "float64"})
+    short_plan, long_plan = (_misled(rows, base, factor) for factor in (0.5, 2.0))
+    every = (
+        ("simultaneous / alternating", iterations, [(simultaneous, "o", None)]),
+        ("float32 / float64", iterations, [(narrow, "o", None)]),
+        ("|payoffs x 10 or 100 / payoffs - 1|", 100, [(drift, "o", None)]),
+        ("wrong plan / right plan", iterations, [(short_plan, "<", 0.5), (long_plan, ">", 2.0)]),
+    )
+    shown = [panel for panel in every if any(points for points, _, _ in panel[2])]
+    if not shown:
+        return None
+    size = 1.6 + 2.85 * len(shown), 1.7 + 0.3 * len(solvers)
+    figure = Figure(figsize=size, layout="constrained")
+    panels = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
+    for axes, (label, when, series) in zip(panels, shown, strict=True):
+        for points, marker, plan in series:
+            _dots(axes, solvers, points, label, marker, plan)
         axes.set_title(f"N = {when:,}", fontsize=10)
         axes.set_xscale("log")
         axes.grid(axis="both", color="0.92")
         axes.set_axisbelow(True)
-    for axes in (panels[0], panels[1], panels[3]):
-        axes.axvline(1, color="0.5", linewidth=0.8)
-        low, high = axes.get_xlim()
-        axes.set_xlim(min(low, 0.09), max(high, 11))
-        axes.xaxis.set_minor_formatter(NullFormatter())
+        if when == iterations:
+            axes.axvline(1, color="0.5", linewidth=0.8)
+            low, high = axes.get_xlim()
+            axes.set_xlim(min(low, 0.09), max(high, 11))
+            axes.xaxis.set_minor_formatter(NullFormatter())
+        if series[0][2] is not None:
+            axes.legend(fontsize=8, loc="upper right")
     panels[0].set_yticks(range(len(solvers)), solvers)
-    panels[0].invert_yaxis()
+    panels[0].set_ylim(len(solvers) - 0.5, -0.5)
     handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize=9)
-    if panels[3].get_legend_handles_labels()[0]:
-        panels[3].legend(fontsize=8, loc="lower right")
+    if shown[0][2][0][2] is None:
+        figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize=9)
     return figure
 
 

@@ -84,6 +84,8 @@ def draw(rows: list[dict[str, Any]], out: Path) -> list[Path]:
     }
     paths = []
     for name, figure in drawn.items():
+        if figure is None:
+            continue
         paths.append(out / f"{name}.png")
         figure.savefig(paths[-1], dpi=110, bbox_inches="tight")
     return paths

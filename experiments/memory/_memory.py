@@ -17,6 +17,12 @@ from experiments._report import Report
 RESULTS = Path(__file__).parent / "results"
 """Committed results, one JSON and one Markdown file per device and version of JAX."""
 
+COLUMNS = (
+    *("game", "states", "device_mb", "announced_mb", "peak_mb", "ratio"),
+    *("cached_announced_mb", "cached_peak_mb", "cached_ratio"),
+)
+"""What the table shows; rows have times too, which other work on the machine lengthens."""
+
 _LARGE = 10
 """GiB from which a game is not run a second time, with the programs in the cache."""
 
@@ -74,7 +80,7 @@ def main(
             f"{case.game}: {rows[-1]['announced_mb']:.0f} MB announced, "
             f"{rows[-1]['peak_mb']:.0f} taken"
         )
-    report = Report("memory", quick, time.perf_counter() - begin, rows)
+    report = Report("memory", quick, time.perf_counter() - begin, rows, columns=COLUMNS)
     report.save(out)
     if record:
         report.record(RESULTS)
