@@ -264,7 +264,9 @@ class _Run(NamedTuple):
             return
         built = build(self.game, where, base.take(kept), self.options)
         low = None if self.floor is None else self._below(built, where)
-        solution = solve_forest(built.gadget.form, self.solver, floor=low, **self.settings)
+        solution = solve_forest(
+            built.gadget.form, self.solver, floor=low, unit=built.unit, **self.settings
+        )
         self.totals.add(solution)
         yield built, solution, kept
 

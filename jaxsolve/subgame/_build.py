@@ -98,6 +98,18 @@ class Built(NamedTuple):
     gadget: Gadget
     alternative: np.ndarray
 
+    @property
+    def unit(self) -> np.ndarray:
+        """float64 [B], how much larger payoffs of each subgame are than those of the game.
+
+        Where P's part of a class is small, what stays fixed beside it is large in its units, and a
+        tolerance must be, too. 1 with common knowledge.
+        """
+        out = np.zeros(self.core.where.count)
+        scale = self.gadget.scale * self.core.copies
+        np.maximum.at(out, self.core.class_of, scale * self.core.whole)
+        return np.maximum(out, 1)
+
 
 def build(index: GameIndex, where: Places, base: Base, options: Options) -> Built:
     """Returns the forest of some subgames, all of them reached.

@@ -45,8 +45,8 @@ class Solution(NamedTuple):
 
     Attributes:
         behaviour: float64 [C].
-        gap: float64 [B], upper less lower bound of the value of each subgame, in the units of the
-            forest: what a better strategy could still gain. 0 for the linear program.
+        gap: float64 [B], upper less lower bound of the value of each subgame, in the game's units:
+            what a better strategy could still gain. 0 for the linear program.
         iterations: of CFR.
         seconds: compilation included.
     """
@@ -62,6 +62,7 @@ def solve_forest(
     solver: str | Solver,
     *,
     floor: np.ndarray | None = None,
+    unit: np.ndarray | None = None,
     target: float = 1e-6,
     iterations: int = 20_000,
     measure_every: int = 200,
@@ -74,6 +75,7 @@ def solve_forest(
         form: the forest, the re-solving player in seat 0.
         solver: "lp", or a variant of CFR or its name.
         floor: float64 [C], the least probability of each action of seat 0.
+        unit: float64 [B], payoffs of each subgame per payoff of the game; 1 by default.
         target: CFR stops once the gap of every subgame is at or below this. Of the average and the
             current strategies that were measured, the best of each subgame is kept.
         iterations: at most so many of CFR.
@@ -87,13 +89,15 @@ def solve_forest(
         gap = np.zeros(form.rows[0].roots)
         return Solution(behaviour, gap, 0, time.perf_counter() - begin)
     variant = load_solver(solver) if isinstance(solver, str) else solver
-    return _by_cfr(form, variant, floor, target, iterations, measure_every, begin)
+    unit = np.ones(form.rows[0].roots) if unit is None else unit
+    return _by_cfr(form, variant, floor, unit, target, iterations, measure_every, begin)
 
 
 def _by_cfr(
     form: SequenceForm,
     solver: Solver,
     floor: np.ndarray | None,
+    unit: np.ndarray,
     target: float,
     iterations: int,
     measure_every: int,
@@ -113,7 +117,7 @@ def _by_cfr(
         sizes = np.bincount(owners(part.rows[0])[part.sequence[:, 0]], minlength=len(left))
         stop = functools.partial(_smaller, sizes, target)
         behaviour, gaps, count = _run(
-            part, solver, low, iterations - done, measure_every, stop, target
+            part, solver, low, unit[left], iterations - done, measure_every, stop, target
         )
         best[entries], gap[left], done = behaviour, gaps, done + count
         left = left[gaps > target]
@@ -137,6 +141,7 @@ def _run(
     form: SequenceForm,
     solver: Solver,
     floor: np.ndarray | None,
+    unit: np.ndarray,
     iterations: int,
     measure_every: int,
     stop: Callable[[int, np.ndarray], bool],
@@ -166,7 +171,7 @@ def _run(
             better = lower > worth
             best = np.where(better[owner], found, best)
             worth, bound = np.where(better, lower, worth), np.minimum(bound, upper)
-        gap = np.maximum(bound - worth, 0)
+        gap = np.maximum(bound - worth, 0) / unit
         if not np.isfinite(gap).all():
             raise FloatingPointError("CFR on a subgame left the finite numbers")
         if done >= iterations or (gap <= target).all() or stop(done, gap):

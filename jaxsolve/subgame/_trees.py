@@ -40,6 +40,7 @@ class SubgameInfo(TreeInfo):
         weight: float64 [M], probability that chance and P come to each class.
         alternative: float64 [M], O's alternative value of each class per unit of that, in the
             game's units; 0 in unsafe subgames, which have none.
+        unit: float64 [B], how much larger payoffs of each subgame are than those of the game.
         core: the subgames without the gadget.
     """
 
@@ -48,6 +49,7 @@ class SubgameInfo(TreeInfo):
     skipped: int = 0
     weight: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0))
     alternative: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0))
+    unit: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0))
     core: Core | None = None
 
     @property
@@ -268,13 +270,19 @@ def solve_subgames(
         One solution per tree; `iterations` and `seconds` are those of all.
     """
     many = [trees] if isinstance(trees, PublicTree) else list(trees)
-    forms = []
+    forms, units = [], []
     for tree in many:
         info = _subgame_info(tree)
         assert info.form is not None
         forms.append(seen_from(info.form, info.player))
+        units.append(info.unit)
     found = solve_forest(
-        join(forms), solver, target=target, iterations=iterations, measure_every=measure_every
+        join(forms),
+        solver,
+        unit=np.concatenate(units),
+        target=target,
+        iterations=iterations,
+        measure_every=measure_every,
     )
     entries = np.cumsum([0, *(len(f.rows[0].action) for f in forms)])
     parts = np.cumsum([0, *(f.rows[0].roots for f in forms)])
@@ -403,6 +411,7 @@ def _tree(index: GameIndex, built: Built, gadget: str, skipped: int) -> PublicTr
         skipped=skipped,
         weight=made.weight[one],
         alternative=(-built.alternative / made.weight)[one],
+        unit=built.unit,
         core=made,
     )
     return place(host, name).replace(info=info)

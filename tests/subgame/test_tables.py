@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import jax
 import numpy as np
 import pytest
@@ -95,3 +97,20 @@ def test_an_equilibrium_of_leduc_is_not_ruined():
     exact = js.solve_lp(tree)
     result = search.nested(tree, exact.policy, players=0)
     assert (exact.value - result.worst_case[0]) / 13 <= 0.0003
+
+
+@pytest.mark.slow(reason="936 subgames, twenty seconds of processor time")
+def test_all_subgames_of_leduc_in_one_run():
+    """Both players' 1-KLSS subgames, compilation included, in twenty seconds of processor time."""
+    with jax.enable_x64(False):
+        tree = js.compile(games.load("leduc"))
+        blueprint = search.lp_blueprint(tree, epsilon=0.25).policy
+        begin = time.process_time()
+        parts = [
+            subgame.klss(tree, blueprint, np.concatenate(subgame.levels(tree, player=i)), player=i)
+            for i in range(2)
+        ]
+        solutions = subgame.solve_subgames(parts, "pcfr+", target=1e-5 * 13)
+        assert time.process_time() - begin < 20
+    assert sum(len(s.gap) for s in solutions) == 936
+    assert max(s.gap.max() for s in solutions) <= 1e-5 * 13
