@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 BATTLESHIP = "battleship(ship_sizes=[1,2],ship_values=[1,2])"
 """On the 2x2 board with two ships; with one ship, the uniform policy is already an equilibrium."""
@@ -53,6 +54,17 @@ class Cell:
     scales: tuple[float, ...] = (1.0,)
     iterations: tuple[int, ...] = (100, 1_000, 10_000)
     plans: tuple[float, ...] = (1.0,)
+
+    @property
+    def size(self) -> int:
+        """How many rows it has: wrong plans are run on payoffs as they are only."""
+        return len(self.iterations) * (len(self.scales) + len(self.plans) - 1)
+
+    def holds(self, row: Mapping[str, Any]) -> bool:
+        """Returns whether a row is of this cell."""
+        mine = (self.game, self.solver, self.updates, self.dtype)
+        same = mine == tuple(row[k] for k in ("game", "solver", "updates", "dtype"))
+        return same and row["iterations"] in self.iterations
 
 
 @dataclasses.dataclass(frozen=True)

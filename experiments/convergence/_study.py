@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import jax
 
-from experiments._report import Report
+from experiments._report import Report, device_name
 from experiments.convergence._cells import PARTS, QUICK, SOLVERS, Part, cells
 from experiments.convergence._conventions import conventions
 from experiments.convergence._figures import choices, curves, heat, select, short
@@ -30,7 +31,8 @@ def main(
 ) -> Report:
     """Returns the measurements, after saving them in `out`; partial ones are saved as they come.
 
-    Ctrl-C stops the study: what was measured is kept, and the report is not `complete`.
+    Ctrl-C stops the study: what was measured is kept, and the report is not `complete`. The next
+    run with the same `out`, on the same device and version of JAX, goes on from there.
 
     Args:
         quick: Kuhn with payoffs scaled, and Leduc, to 1,000 iterations.
@@ -40,24 +42,28 @@ def main(
         record: also write the result of this device to `RESULTS`; by default for the full run.
         say: receives progress, a line at a time.
     """
-    begin = time.perf_counter()
+    kept = _unfinished(out, quick)
+    begin = time.perf_counter() - kept.get("seconds", 0)
     record = (not quick and parts is None) if record is None else record
     parts = tuple(parts if parts is not None else QUICK if quick else PARTS)
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = kept.get("rows", [])
     done: list[str] = []
-    extra: dict[str, Any] = {}
+    extra: dict[str, Any] = {k: kept[k] for k in ("scale_free", "conventions") if k in kept}
 
     def report() -> Report:
         return _report(quick, begin, rows, done, parts, extra)
 
     try:
-        extra["scale_free"] = {s: scale_free(parts[0].game, s, 1_000) for s in solvers}
-        if not quick:
+        if "scale_free" not in extra:
+            extra["scale_free"] = {s: scale_free(parts[0].game, s, 1_000) for s in solvers}
+        if not quick and "conventions" not in extra:
             extra["conventions"] = conventions(starts=17)
             say(f"scales and conventions after {time.perf_counter() - begin:.0f} s")
         for part in parts:
             jax.clear_caches()
             for cell in cells(part, solvers):
+                if sum(map(cell.holds, rows)) == cell.size:
+                    continue
                 rows += measure(cell)
                 report().save(out)
             done.append(part.game)
@@ -71,6 +77,16 @@ def main(
     if record:
         report().record(RESULTS)
     return report()
+
+
+def _unfinished(out: Path, quick: bool) -> dict[str, Any]:
+    """Returns what a stopped study of this device and version of JAX left, {} if there is none."""
+    try:
+        content: dict[str, Any] = json.loads((out / "result.json").read_text())
+    except FileNotFoundError:
+        return {}
+    here = {"quick": quick, "device": device_name(), "jax": jax.__version__, "complete": False}
+    return content if all(content.get(k) == v for k, v in here.items()) else {}
 
 
 def draw(rows: list[dict[str, Any]], out: Path) -> list[Path]:

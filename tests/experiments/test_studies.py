@@ -48,6 +48,24 @@ def test_convergence(tmp_path: Path):
     assert {r["planned"] / r["iterations"] for r in report.rows} == {0.5, 1, 2}
 
 
+def test_a_stopped_study_goes_on(tmp_path: Path):
+    parts = (Part("kuhn", (("alternating", "float32"),), (1.0, 10.0), (10, 20)),)
+    solvers = ("cfr", "hs-dcfr(15)")
+    once = convergence.main(True, tmp_path, parts=parts, solvers=solvers, say=quiet)
+    cut = json.loads((tmp_path / "result.json").read_text())
+    assert cut["complete"]
+    assert len(cut["rows"]) == 4 + 8
+    cut["rows"] = cut["rows"][:4]  # those of the first solver
+    cut["rows"][0]["exploitability"] = 7.0
+    (tmp_path / "result.json").write_text(json.dumps(cut | {"complete": False}))
+    again = convergence.main(True, tmp_path, parts=parts, solvers=solvers, say=quiet)
+    assert again.extra["complete"]
+    gaps, before = ([r["exploitability"] for r in x.rows] for x in (again, once))
+    assert gaps == [7.0, *before[1:]]
+    anew = convergence.main(True, tmp_path, parts=parts, solvers=solvers, say=quiet)
+    assert [r["exploitability"] for r in anew.rows] == before
+
+
 def test_conventions_agree_with_the_library():
     rows = conventions(starts=1, iterations=10, game="kuhn", published=[("dcfr", 1.0)])
     gaps = {r["convention"]: r["median"] for r in rows}
