@@ -43,6 +43,8 @@ from jaxsolve.tree import to_openspiel as to_openspiel
 from jaxsolve.tree import uniform_policy as uniform_policy
 
 from jaxsolve import holdem as holdem  # isort: skip
+from jaxsolve import search as search  # isort: skip
+from jaxsolve import subgame as subgame  # isort: skip
 
 # Last: the function takes the name of the subpackage it comes from.
 from jaxsolve.solve import solve as solve  # isort: skip
