@@ -14,9 +14,14 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault(
     "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 )
-_cache = Path(__file__).parent.parent / ".pytest_cache" / "jax"
 os.environ.setdefault(
-    "JAX_COMPILATION_CACHE_DIR", str(_cache / os.environ.get("PYTEST_XDIST_WORKER", "main"))
+    "JAX_COMPILATION_CACHE_DIR",
+    str(
+        Path(__file__).parent.parent
+        / ".pytest_cache"
+        / "jax"
+        / os.environ.get("PYTEST_XDIST_WORKER", "main")
+    ),
 )
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
