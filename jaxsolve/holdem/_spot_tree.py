@@ -47,6 +47,9 @@ class WholeGame:
     board: tuple[int, ...] = ()
     pot: int = 0
 
+    def __repr__(self) -> str:
+        return f"WholeGame(stack {self.stack:,})"
+
 
 @dataclasses.dataclass(frozen=True)
 class SpotTree:
