@@ -80,6 +80,7 @@ def test_nash_conv_of_three_player_kuhn_by_openspiel(name: str):
         assert float(js.nash_conv(tree, policy)) == pytest.approx(want, abs=2e-6)
 
 
+@pytest.mark.slow  # half a minute of compilation for a game of 3 x 1,000 infosets
 @pytest.mark.parametrize("name", names("cfr", "cfr+", "dcfr", "os-mccfr"))
 def test_three_player_leduc(name: str):
     # No theorem says that regret minimizers find an equilibrium of three players; they come
