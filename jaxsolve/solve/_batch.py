@@ -26,8 +26,9 @@ from jaxsolve.tree._policy import Policy
 from jaxsolve.tree._public_tree import PublicTree
 from jaxsolve.types import Array
 
-CACHE_BYTES = 1 << 20
-"""Working set of a chunk on a CPU: about one core's second-level cache."""
+CACHE_BYTES = 4 << 20
+"""Working set of a chunk on a CPU: 256 Leducs took 13.0, 8.1, 6.9, 6.7 and 12.9 ms an iteration in
+chunks of 11, 16, 32, 64 and 128 (90 kB each; AMD EPYC, 2 cores, JAX 0.10.2)."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -300,4 +301,5 @@ def _default_chunk(tree: PublicTree, platform: str) -> int:
     if platform != "cpu":
         return 1 << 30
     cells = sum(x.size for x in jax.tree.leaves(tree) if jnp.issubdtype(x.dtype, jnp.floating))
-    return max(8, CACHE_BYTES // (4 * max(cells, 1)))
+    fits = CACHE_BYTES // (4 * max(cells, 1))
+    return max(8, fits - fits % 16)  # whole SIMD vectors
