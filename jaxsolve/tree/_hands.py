@@ -81,8 +81,8 @@ def compile_hands(game: Game) -> PublicTree:
     start = time.perf_counter()
     if game.num_players != 2:
         raise ValueError(f"{game.name} has {game.num_players} players; the hand layout needs 2")
-    deals = _deal(game)
-    nodes = _walk(game, deals)
+    deals = deal_hands(game)
+    nodes = walk_public(game, deals)
     hands = [len(x) for x in deals.infostate]
     rows, last = zip(*(_public_rows(nodes, i) for i in range(2)), strict=True)
     players, places = zip(*(player_tree(rows[i], hands=hands[i]) for i in range(2)), strict=True)
@@ -108,7 +108,7 @@ def compile_hands(game: Game) -> PublicTree:
     return place(tree, game.name).replace(info=info)
 
 
-def _deal(game: Game) -> Deals:
+def deal_hands(game: Game) -> Deals:
     """Plays the chance moves before the first decision."""
     walker = Walker(game, max_states=1_000_000)
     while (walker.visited.actor == CHANCE).all():
@@ -128,7 +128,7 @@ def _deal(game: Game) -> Deals:
     return Deals(seen.states, table.chance[first:], hand, infostate, table, seen)
 
 
-def _walk(game: Game, deals: Deals) -> Nodes:
+def walk_public(game: Game, deals: Deals) -> Nodes:
     """Walks the public tree, all deals together."""
     count = len(deals.weight)
     states = jax.tree.map(lambda x: x[None], deals.states)
