@@ -1,0 +1,115 @@
+"""Action translation: a bet that a strategy has never seen is taken for one of its neighbours.
+
+A bet x between the sizes A < B that the strategy knows, as fractions of the pot, is taken for A
+with probability (B - x)(1 + A) / ((B - A)(1 + x)), the pseudo-harmonic mapping. The deterministic
+form takes the likelier one.
+
+Source: Ganzfried and Sandholm 2013, "Action translation in extensive-form games with large action
+spaces".
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+
+import numpy as np
+
+from jaxsolve.tree._policy import Policy
+from jaxsolve.tree._policy_merge import lift, mix_policies
+from jaxsolve.tree._public_tree import PublicTree
+
+
+def pseudo_harmonic(bet: float, below: float, above: float) -> float:
+    """Returns the probability with which a bet is taken for the smaller of two sizes.
+
+    Args:
+        bet: as a fraction of the pot.
+        below: the smaller size.
+        above: the larger size.
+
+    Raises:
+        ValueError: the bet does not lie between the sizes.
+    """
+    if not 0 <= below <= bet <= above or below == above:
+        raise ValueError(
+            f"a bet of {bet:g} pot does not lie between {below:g} and {above:g}; give the nearest "
+            "sizes of the strategy, the smaller one first"
+        )
+    return (above - bet) * (1 + below) / ((above - below) * (1 + bet))
+
+
+def neighbours(
+    bet: float, sizes: Mapping[str, float], *, randomised: bool = True
+) -> list[tuple[str, float]]:
+    """Returns what a bet is taken for: (name, probability) of one or two known bets.
+
+    Args:
+        bet: as a fraction of the pot.
+        sizes: fractions of the bets that the strategy knows, by name.
+        randomised: both neighbours, or only the likelier one. Beyond the smallest or the largest
+            size there is only one.
+
+    Raises:
+        ValueError: the strategy knows no bet.
+    """
+    if not sizes:
+        raise ValueError("the strategy knows no bet that another could be taken for")
+    order = sorted(sizes, key=lambda name: sizes[name])
+    smaller = [name for name in order if sizes[name] <= bet]
+    larger = [name for name in order if sizes[name] >= bet]
+    if not smaller or not larger:
+        return [((smaller[-1:] or larger[:1])[0], 1.0)]
+    low, high = smaller[-1], larger[0]
+    if sizes[low] == sizes[high]:
+        return [(low, 1.0)]
+    down = pseudo_harmonic(bet, sizes[low], sizes[high])
+    if randomised:
+        return [(name, p) for name, p in ((low, down), (high, 1 - down)) if p > 0]
+    return [(low if down >= 0.5 else high, 1.0)]
+
+
+def translate(
+    policy: Policy,
+    tree: PublicTree,
+    bets: Mapping[str, float],
+    *,
+    randomised: bool = True,
+) -> Policy:
+    """Returns a coarse game's policy in a game with more bets, by action translation.
+
+    What a bet stands for is drawn once, not at each occurrence. Own bets that the policy does not
+    know are never made.
+
+    Args:
+        policy: of the coarse game.
+        tree: the game with all bets, infosets named as in the coarse one.
+        bets: action names of the larger game that are bets, with their fractions of the pot.
+        randomised: the randomised mapping, or the deterministic one.
+
+    Raises:
+        ValueError: the policy knows none of the bets, or has no names.
+    """
+    known = _known_actions(policy)
+    sizes = {name: size for name, size in bets.items() if name in known}
+    missing = [name for name in bets if name not in known]
+    options = [neighbours(bets[name], sizes, randomised=randomised) for name in missing]
+    policies, weights = [], []
+    for chosen in itertools.product(*options):
+        stands = {name: near for name, (near, _) in zip(missing, chosen, strict=True)}
+
+        def source(player: int, name: str, stands: dict[str, str] = stands) -> str:
+            return "|".join(stands.get(word, word) for word in name.split("|"))
+
+        policies.append(lift(policy, tree, names=source).policy)
+        weights.append(float(np.prod([p for _, p in chosen])))
+    return policies[0] if len(policies) == 1 else mix_policies(tree, policies, weights)
+
+
+def _known_actions(policy: Policy) -> set[str]:
+    info = policy.info
+    if info is None:
+        raise ValueError("the policy has no names; dataclasses.replace(policy, info=tree.info)")
+    return {
+        info.action_name(i, int(a)) for i, p in enumerate(info.players) for a in np.unique(p.action)
+    }
