@@ -1,10 +1,32 @@
 """Search: re-solving on the way down a game, and what it makes of a blueprint."""
 
+from jaxsolve.search._belief_solve import Gadget as Gadget
+from jaxsolve.search._belief_solve import Solution as Solution
+from jaxsolve.search._belief_solve import no_gadget as no_gadget
+from jaxsolve.search._belief_solve import solve_belief as solve_belief
+from jaxsolve.search._beliefs import Subgame as Subgame
+from jaxsolve.search._beliefs import Subgames as Subgames
+from jaxsolve.search._beliefs import subgames as subgames
+from jaxsolve.search._beliefs import with_value as with_value
 from jaxsolve.search._blueprint import cfr_blueprint as cfr_blueprint
 from jaxsolve.search._blueprint import lp_blueprint as lp_blueprint
+from jaxsolve.search._continual import Search as Search
+from jaxsolve.search._continual import compose as compose
+from jaxsolve.search._continual import continual as continual
+from jaxsolve.search._continual import oracle as oracle
+from jaxsolve.search._continual import policy_of as policy_of
 from jaxsolve.search._depth_generate import self_generated as self_generated
+from jaxsolve.search._depth_nested import DepthLimited as DepthLimited
+from jaxsolve.search._depth_nested import DepthSearch as DepthSearch
+from jaxsolve.search._depth_nested import depth_limited as depth_limited
 from jaxsolve.search._nested import Nested as Nested
 from jaxsolve.search._nested import nested as nested
+from jaxsolve.search._public_game import Limit as Limit
+from jaxsolve.search._public_game import PublicGame as PublicGame
+from jaxsolve.search._public_game import actions_limit as actions_limit
+from jaxsolve.search._public_game import no_limit as no_limit
+from jaxsolve.search._public_game import public_game as public_game
+from jaxsolve.search._public_game import round_limit as round_limit
 from jaxsolve.search._translation import neighbours as neighbours
 from jaxsolve.search._translation import pseudo_harmonic as pseudo_harmonic
 from jaxsolve.search._translation import translate as translate

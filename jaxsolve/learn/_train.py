@@ -1,0 +1,317 @@
+"""Training: solve a batch, store it, update; all of it one compiled program.
+
+Python runs the program some steps at a time, writes metrics and checkpoints (Orbax), and can resume
+so that the curve is the same bit for bit: every random number comes from `fold_in(seed, step)`, and
+the state of a run is one pytree, buffer and data source included. A step whose data or loss is not
+finite changes nothing from then on; the run stops there and the last good state stays on disk.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import functools
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from tqdm import tqdm
+
+from jaxsolve.files import differences, write_atomic
+from jaxsolve.learn._data import Examples, Source
+from jaxsolve.nets import Net
+from jaxsolve.types import Array, PyTree
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """Settings of a run.
+
+    Attributes:
+        steps: batches of data.
+        updates: of the network, after each batch.
+        minibatch: examples of an update, drawn from the buffer.
+        buffer: examples kept; the oldest go first.
+        learning_rate: of Adam, at the start; it falls to 0 along a cosine.
+        huber: where the loss of values turns from quadratic to linear, in units of the network.
+        policy_weight: weight of the policy's loss; 0 for none.
+        seed: of all random numbers.
+    """
+
+    steps: int = 1000
+    updates: int = 16
+    minibatch: int = 512
+    buffer: int = 1 << 17
+    learning_rate: float = 1e-3
+    huber: float = 0.1
+    policy_weight: float = 0.0
+    seed: int = 0
+
+
+class TrainState(NamedTuple):
+    """Everything a run needs to go on.
+
+    Attributes:
+        step: int32 [], steps done.
+        params: of the network.
+        optimiser: state of the optimiser.
+        source: state of the data source.
+        buffer: the latest examples, a ring.
+        broken: int32 [], the first step that was not finite, -1 while all are.
+    """
+
+    step: Array
+    params: PyTree
+    optimiser: Any
+    source: Any
+    buffer: Examples
+    broken: Array
+
+
+class Trained(NamedTuple):
+    """What a run leaves.
+
+    Attributes:
+        net: the network.
+        curve: a row per measurement: step, examples, updates, seconds, loss, validation if asked.
+        state: of the run.
+    """
+
+    net: Net
+    curve: list[dict[str, float]]
+    state: TrainState
+
+
+class NonFiniteError(ValueError):
+    """Training met a target or a loss that is not finite."""
+
+
+def train(
+    net: Net,
+    source: Source,
+    plan: Plan,
+    *,
+    out: str | Path | None = None,
+    resume: bool = False,
+    log_every: int = 50,
+    validate: Callable[[Net], dict[str, float]] | None = None,
+    time_limit: float | None = None,
+    progress: bool = True,
+    start: TrainState | None = None,
+) -> Trained:
+    """Returns a trained network and its curve.
+
+    Args:
+        net: where to start.
+        source: of examples.
+        plan: settings.
+        out: folder for `curve.csv` and checkpoints.
+        resume: go on from the last checkpoint in `out`, if there is one.
+        log_every: steps between measurements, each with a checkpoint where there is a folder.
+        validate: called with the network at each measurement; its numbers join the curve.
+        time_limit: stop after so many seconds of training, in the middle of the plan.
+        progress: show a bar on standard error.
+        start: state to go on from, in place of a checkpoint.
+
+    Raises:
+        ValueError: settings make no sense, or the checkpoint is of another run.
+        NonFiniteError: data or loss are not finite; names the batch. The last checkpoint is good.
+    """
+    _check(plan, source)
+    state = init_train(net, source, plan) if start is None else start
+    curve: list[dict[str, float]] = []
+    saver = None if out is None else _Checkpoints(Path(out), _identity(net, source, plan))
+    if resume:
+        if saver is None:
+            raise ValueError("resume=True needs out=, the folder of the run to continue")
+        state, curve = saver.load(state)
+    seconds = curve[-1]["seconds"] if curve else 0.0
+    run = functools.partial(train_steps, source=source.sample, plan=plan)
+    bar = tqdm(total=plan.steps, initial=int(state.step), disable=not progress, unit="batch")
+    while int(state.step) < plan.steps and (time_limit is None or seconds < time_limit):
+        count = min(log_every, plan.steps - int(state.step))
+        begin = time.perf_counter()
+        after, losses = jax.block_until_ready(run(net, state, count=count))
+        seconds += time.perf_counter() - begin
+        if int(after.broken) >= 0:
+            kept = "" if saver is None else f" The last good checkpoint is in {saver.folder}."
+            raise NonFiniteError(
+                f"batch {int(after.broken)} has targets or a loss that are not finite; training "
+                f"stopped, and no update was made from it.{kept} A smaller learning rate, or more "
+                "iterations of the solver, may help."
+            )
+        state = after
+        bar.update(count)
+        done = int(state.step)
+        row = {
+            "step": done,
+            "examples": done * source.batch,
+            "updates": done * plan.updates,
+            "seconds": seconds,
+            "loss": float(losses.mean()),
+        }
+        if validate is not None:
+            row |= validate(net.replace(state.params))
+        bar.set_postfix(loss=f"{row['loss']:.3g}")
+        curve.append(row)
+        if saver is not None:
+            saver.save(state, curve)
+    bar.close()
+    return Trained(net.replace(state.params), curve, state)
+
+
+def init_train(net: Net, source: Source, plan: Plan) -> TrainState:
+    """Returns the state before the first step."""
+    key = jax.random.key(plan.seed)
+    room = _room(plan, source)
+    data = source.init(jax.random.fold_in(key, 0))
+    shape: Any = jax.eval_shape(lambda: source.sample(net, data, key)[0])
+    buffer = jax.tree.map(lambda x: jnp.zeros((room, *x.shape[1:]), x.dtype), shape)
+    return TrainState(
+        step=jnp.zeros((), jnp.int32),
+        params=jax.tree.map(jnp.copy, net.params),
+        optimiser=_optimiser(plan).init(net.params),
+        source=data,
+        buffer=buffer,
+        broken=jnp.full((), -1, jnp.int32),
+    )
+
+
+@functools.partial(jax.jit, static_argnames=("source", "plan", "count"))
+def train_steps(
+    net: Net, state: TrainState, *, source: Any, plan: Plan, count: int
+) -> tuple[TrainState, Array]:
+    """Returns (state, losses [count]) after so many steps."""
+    key = jax.random.key(plan.seed)
+
+    def step(state: TrainState, _: None) -> tuple[TrainState, Array]:
+        return train_step(net, state, source, plan, jax.random.fold_in(key, state.step + 1))
+
+    return jax.lax.scan(step, state, None, count)
+
+
+def train_step(
+    net: Net, state: TrainState, sample: Any, plan: Plan, key: Array
+) -> tuple[TrainState, Array]:
+    """Returns (state, mean loss) after one batch of data and the updates that follow."""
+    data_key, update_key = jax.random.split(key)
+    fresh, data = sample(net.replace(state.params), state.source, data_key)
+    batch, room = fresh.kind.shape[0], state.buffer.kind.shape[0]
+    low = state.step * batch % room
+    buffer = jax.tree.map(
+        lambda ring, x: jax.lax.dynamic_update_slice_in_dim(ring, x, low, 0), state.buffer, fresh
+    )
+    filled = jnp.minimum((state.step + 1) * batch, room)
+
+    def update(carry: tuple[PyTree, Any], key: Array) -> tuple[tuple[PyTree, Any], Array]:
+        params, optimiser = carry
+        which = jax.random.randint(key, (plan.minibatch,), 0, filled)
+        examples = jax.tree.map(lambda ring: ring[which], buffer)
+        value, grads = jax.value_and_grad(loss)(params, net, examples, plan)
+        change, optimiser = _optimiser(plan).update(grads, optimiser, params)
+        return (optax.apply_updates(params, change), optimiser), value
+
+    keys = jax.random.split(update_key, plan.updates)
+    (params, optimiser), losses = jax.lax.scan(update, (state.params, state.optimiser), keys)
+    targets = jax.tree.map(lambda x: jnp.isfinite(x).all(), (fresh.values, fresh.policy))
+    good = targets[0] & targets[1] & jnp.isfinite(losses).all()
+    after = TrainState(state.step + 1, params, optimiser, data, buffer, state.broken)
+    go_on = good & (state.broken < 0)
+    kept = jax.tree.map(lambda new, old: jnp.where(go_on, new, old), after, state)
+    broken = jnp.where(go_on | (state.broken >= 0), state.broken, state.step)
+    return kept._replace(broken=broken), losses.mean()
+
+
+def loss(params: PyTree, net: Net, examples: Examples, plan: Plan) -> Array:
+    """Returns float [], Huber loss of values and divergence of policies, means over hands."""
+    found = net.replace(params).output(examples.kind, examples.beliefs)
+    possible = net.possible[examples.kind]
+    error = jnp.where(possible, found.values - examples.values, 0)
+    total = optax.losses.huber_loss(error, delta=plan.huber).sum() / possible.sum()
+    if plan.policy_weight:
+        assert found.logits is not None
+        legal = examples.policy.sum(-1, keepdims=True) > 0
+        logits = jnp.where(legal, found.logits, -1e9)
+        each = optax.losses.kl_divergence(
+            jax.nn.log_softmax(logits, 1).swapaxes(1, 2), examples.policy.swapaxes(1, 2)
+        )
+        total = total + plan.policy_weight * each.mean()
+    return total
+
+
+def _optimiser(plan: Plan) -> optax.GradientTransformation:
+    schedule = optax.cosine_decay_schedule(plan.learning_rate, plan.steps * plan.updates)
+    return optax.adam(schedule)
+
+
+def _room(plan: Plan, source: Source) -> int:
+    """Returns the buffer's size, a whole number of batches."""
+    return max(1, plan.buffer // source.batch) * source.batch
+
+
+def _check(plan: Plan, source: Source) -> None:
+    for name in ("steps", "updates", "minibatch", "buffer"):
+        number = getattr(plan, name)
+        if number < 1 or number != int(number):
+            raise ValueError(f"{name} must be a positive whole number, not {number}")
+    if plan.buffer < source.batch:
+        raise ValueError(f"a buffer of {plan.buffer} does not hold a batch of {source.batch}")
+    if not plan.learning_rate > 0:
+        raise ValueError(f"learning_rate must be positive, not {plan.learning_rate}")
+
+
+def _identity(net: Net, source: Source, plan: Plan) -> dict[str, Any]:
+    """Returns what two runs must share for one to continue the other."""
+    return {
+        "game": net.game,
+        "network": repr(net.module),
+        "batch": source.batch,
+        "plan": repr(plan),
+    }
+
+
+class _Checkpoints:
+    """Checkpoints of a run in a folder: the state by Orbax, the curve as CSV and JSON."""
+
+    def __init__(self, folder: Path, run: dict[str, Any]) -> None:
+        import orbax.checkpoint as ocp  # here: importing it takes seconds
+
+        self.folder = folder.resolve()
+        self.run = run
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.args = ocp.args
+        options = ocp.CheckpointManagerOptions(max_to_keep=2, enable_async_checkpointing=False)
+        self.manager = ocp.CheckpointManager(self.folder / "checkpoints", options=options)
+
+    def save(self, state: TrainState, curve: list[dict[str, float]]) -> None:
+        """Writes a checkpoint, then the curve that belongs to it."""
+        step = int(state.step)
+        self.manager.save(step, args=self.args.StandardSave(state._asdict()), force=True)
+        self.manager.wait_until_finished()
+        text = json.dumps({"run": self.run, "curve": curve})
+        write_atomic(self.folder / f"curve-{step}.json", text.encode())
+        for old in self.folder.glob("curve-*.json"):
+            if int(old.stem.split("-")[1]) not in self.manager.all_steps():
+                old.unlink()
+        with (self.folder / "curve.csv").open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(curve[0]))
+            writer.writeheader()
+            writer.writerows(curve)
+
+    def load(self, like: TrainState) -> tuple[TrainState, list[dict[str, float]]]:
+        """Returns the last whole checkpoint and its curve, or the start where there is none."""
+        for step in sorted(self.manager.all_steps(), reverse=True):
+            path = self.folder / f"curve-{step}.json"
+            if not path.exists():
+                continue
+            header = json.loads(path.read_text())
+            if wrong := differences(header["run"], self.run):
+                raise ValueError(f"{self.folder} holds a run with other settings ({wrong})")
+            found = self.manager.restore(step, args=self.args.StandardRestore(like._asdict()))
+            return TrainState(**found), header["curve"]
+        return like, []

@@ -1,0 +1,94 @@
+"""How far a network is from exact values, on beliefs that it was not trained on."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxsolve.learn._data import draw_beliefs, solved
+from jaxsolve.nets import Net
+from jaxsolve.search._beliefs import Subgames, subgames
+from jaxsolve.search._public_game import PublicGame, no_limit
+from jaxsolve.solve import Solver
+from jaxsolve.types import Array, PRNGKey
+
+
+class HeldOut(NamedTuple):
+    """Beliefs with exact values (V examples).
+
+    Attributes:
+        kind: int32 [V].
+        beliefs: float [V, 2, H].
+        values: float [V, 2, H], per unit of the opponent's reach.
+    """
+
+    kind: Array
+    beliefs: Array
+    values: Array
+
+
+class Errors(NamedTuple):
+    """Mean absolute errors in the game's units.
+
+    Attributes:
+        mean: float [], over all possible hands.
+        weighted: float [], each hand weighed by its belief: those without any have a value that
+            the equilibrium leaves open.
+        each: float [V], `weighted` of each belief; means by kind are errors by public state.
+    """
+
+    mean: Array
+    weighted: Array
+    each: Array
+
+
+def held_out(
+    game: PublicGame,
+    solver: Solver,
+    *,
+    kinds: Sequence[int],
+    count: int,
+    iterations: int,
+    key: PRNGKey,
+) -> HeldOut:
+    """Returns random beliefs of some kinds, each subgame solved to the end of the game.
+
+    Args:
+        game: the public nodes.
+        solver: variant of CFR.
+        kinds: of subgames.
+        count: beliefs of each kind.
+        iterations: of the solver.
+        key: draws the beliefs.
+    """
+    games = subgames(game, no_limit, kinds=kinds)
+    kind = jnp.asarray(np.repeat(np.asarray(kinds, np.int32), count))
+    possible = jnp.asarray(game.possible[game.representative])[kind]
+    beliefs = draw_beliefs(possible, key)
+    values = _solved(games, solver, kind, beliefs, iterations=iterations)
+    return HeldOut(kind, beliefs, values)
+
+
+@jax.jit
+def errors(net: Net, held: HeldOut) -> Errors:
+    """Returns the errors of a network on held-out beliefs.
+
+    Values per unit of reach are small where there are many hands; times H squared they are of the
+    order of payoffs.
+    """
+    off = jnp.abs(net(held.kind, held.beliefs) - held.values) * net.possible.shape[-1] ** 2
+    possible = net.possible[held.kind]
+    each = (held.beliefs * off).sum(-1).mean(-1)
+    return Errors(off.sum() / possible.sum(), each.mean(), each)
+
+
+@functools.partial(jax.jit, static_argnames="iterations")
+def _solved(
+    games: Subgames, solver: Solver, kind: Array, beliefs: Array, *, iterations: int
+) -> Array:
+    return solved(None, games, solver, kind, beliefs, iterations)

@@ -1,0 +1,8 @@
+"""Value (and policy) networks of beliefs, in Flax (`pip install "jaxsolve[learn]"`)."""
+
+from jaxsolve.nets._network import BODIES as BODIES
+from jaxsolve.nets._network import Net as Net
+from jaxsolve.nets._network import Output as Output
+from jaxsolve.nets._network import ValueNetwork as ValueNetwork
+from jaxsolve.nets._network import make_net as make_net
+from jaxsolve.nets._network import zero_sum as zero_sum
