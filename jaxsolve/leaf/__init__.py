@@ -2,9 +2,12 @@
 
 from jaxsolve.leaf._bias import biased as biased
 from jaxsolve.leaf._bias import poker_class as poker_class
+from jaxsolve.leaf._chosen import chosen_below as chosen_below
 from jaxsolve.leaf._continuations import LeafStates as LeafStates
 from jaxsolve.leaf._continuations import LimitedInfo as LimitedInfo
 from jaxsolve.leaf._continuations import continuations as continuations
+from jaxsolve.leaf._continuations import entries_of as entries_of
+from jaxsolve.leaf._continuations import entry_of_state as entry_of_state
 from jaxsolve.leaf._continuations import extend as extend
 from jaxsolve.leaf._continuations import leaf_states as leaf_states
 from jaxsolve.leaf._continuations import leaf_values as leaf_values
@@ -14,8 +17,14 @@ from jaxsolve.leaf._limit import DepthLimit as DepthLimit
 from jaxsolve.leaf._limit import after_actions as after_actions
 from jaxsolve.leaf._limit import after_round as after_round
 from jaxsolve.leaf._limit import at_public_states as at_public_states
+from jaxsolve.leaf._limit import count_along as count_along
+from jaxsolve.leaf._limit import public_below as public_below
+from jaxsolve.leaf._limit import round_of as round_of
 from jaxsolve.leaf._operator import MultiValued as MultiValued
+from jaxsolve.leaf._oracle import Oracle as Oracle
 from jaxsolve.leaf._prune import pruned as pruned
+from jaxsolve.leaf._value_net import ValueFunction as ValueFunction
+from jaxsolve.leaf._value_net import ValueLeaf as ValueLeaf
 from jaxsolve.leaf._values import Below as Below
 from jaxsolve.leaf._values import below as below
 from jaxsolve.leaf._values import exact_values as exact_values

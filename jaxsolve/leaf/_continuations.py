@@ -247,7 +247,7 @@ def restrict(tree: PublicTree, policy: Policy) -> Policy:
         first = np.zeros(len(p.action), bool)
         first[p.offset[:-1]] = True
         mine = named(policy, info.whole).probabilities(i).astype(np.float64)
-        source = _entries(info, i)
+        source = entries_of(info, info.whole, i)
         found[~chooses] = mine[source[~chooses]]
         found[chooses] = first[chooses]
         # Actions that were left out (`keep`) take their probability with them.
@@ -274,7 +274,7 @@ def extend(tree: PublicTree, solution: Policy, blueprint: Policy) -> Policy:
     for i, p in enumerate(info.players):
         keeps = ~np.repeat(info.chooses(i), np.diff(p.offset))
         mine = before.probabilities(i).astype(np.float64)
-        source = _entries(info, i)[keeps]
+        source = entries_of(info, info.whole, i)[keeps]
         whole = info.whole.players[i]
         row = np.repeat(np.arange(whole.num_infosets), np.diff(whole.offset))
         touched = np.zeros(whole.num_infosets, bool)
@@ -379,19 +379,23 @@ def _with_payoffs(info: LimitedInfo, values: np.ndarray) -> LimitedInfo:
     return dataclasses.replace(info, states=table, form=form, values=values)
 
 
-def _entries(info: LimitedInfo, player: int) -> np.ndarray:
-    """Returns int64 [C], the entry of the whole game behind each entry (0 at choices)."""
-    assert info.whole is not None
-    whole, p = info.whole.players[player], info.players[player]
-    row = np.full(int(max(whole.infostate.max(initial=0), p.infostate.max(initial=0))) + 1, -1)
-    row[whole.infostate] = np.arange(whole.num_infosets)
+def entries_of(info: TreeInfo, whole: TreeInfo, player: int) -> np.ndarray:
+    """Returns int64 [C], the entry of the whole game behind each entry of a part of it, -1 if none.
+
+    Args:
+        info: names of a game with a limit, or of a pruned one.
+        whole: names of the game it was made from.
+        player: whose entries.
+    """
+    p, q = info.players[player], whole.players[player]
+    row = np.full(int(max(q.infostate.max(initial=0), p.infostate.max(initial=0))) + 1, -1)
+    row[q.infostate] = np.arange(q.num_infosets)
     of = np.repeat(np.arange(p.num_infosets), np.diff(p.offset))
-    base = int(max(whole.action.max(initial=0), p.action.max(initial=0))) + 1
-    key = np.repeat(np.arange(whole.num_infosets), np.diff(whole.offset)) * base + whole.action
-    chooses = np.repeat(info.chooses(player), np.diff(p.offset))
+    base = int(max(q.action.max(initial=0), p.action.max(initial=0))) + 1
+    key = np.repeat(np.arange(q.num_infosets), np.diff(q.offset)) * base + q.action
     want = row[p.infostate[of]] * base + p.action
-    found = np.searchsorted(key, np.where(chooses, 0, want))
-    return np.where(chooses, 0, found)
+    found = np.minimum(np.searchsorted(key, want), len(key) - 1)
+    return np.where((row[p.infostate[of]] >= 0) & (key[found] == want), found, -1)
 
 
 def _like(policy: Policy, parts: list[np.ndarray]) -> Policy:

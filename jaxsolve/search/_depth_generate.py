@@ -75,7 +75,7 @@ def self_generated(
                 tree, limit, padded, player=player, choosers=choosers, values=values
             )
         limited = leaf.set_values(limited, values)
-        whole = leaf.extend(limited, _solution(limited, solver, iterations), found[0])
+        whole = leaf.extend(limited, solution_of(limited, solver, iterations), found[0])
         if tremble > 0:
             whole = mix_policies(tree, [whole, found[0]], [1 - tremble, tremble])
         parts = list(found[0].players)
@@ -90,7 +90,7 @@ def self_generated(
     return found
 
 
-def _solution(tree: PublicTree, solver: str | Solver, iterations: int) -> Policy:
+def solution_of(tree: PublicTree, solver: str | Solver, iterations: int) -> Policy:
     """Returns a solution of a game, by linear programming or by CFR."""
     if solver == "lp":
         return solve_lp(tree).policy

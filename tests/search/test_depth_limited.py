@@ -1,0 +1,131 @@
+"""Nested depth-limited solving: what it composes, measured exactly."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+import pytest
+
+import games
+import jaxsolve as js
+from jaxsolve import leaf, search
+from jaxsolve.search._depth_plan import plan_of
+
+
+@pytest.fixture(autouse=True)
+def float64():
+    with jax.enable_x64(True):
+        yield
+
+
+@pytest.fixture(scope="module")
+def kuhn() -> tuple[js.PublicTree, js.Policy, list[js.Policy]]:
+    """Kuhn poker, an equilibrium, and one continuation for each of the two actions."""
+    with jax.enable_x64(True):
+        tree = js.compile(games.load("kuhn"))
+        blueprint = js.solve_lp(tree).policy
+        always = []
+        for action in range(2):
+            parts = [(p.action == action).astype(float) for p in tree.info.players]
+            always.append(js.tree.policy_from_probabilities(tree, parts))
+        return tree, blueprint, always
+
+
+@pytest.fixture(scope="module")
+def leduc() -> tuple[js.PublicTree, js.Policy]:
+    """One-suited Leduc with bets of half the pot, and all-in."""
+    with jax.enable_x64(True):
+        tree = js.compile(games.load("nolimit_leduc(ranks=3,suits=1,stack=6,ante=2,sizes=[0.5])"))
+        return tree, js.solve_lp(tree).policy
+
+
+@pytest.mark.parametrize("gadget", ["unsafe", "resolve", "maxmargin"])
+@pytest.mark.parametrize("choosers", ["opponent", "all"])
+def test_pure_continuations_are_enough_in_kuhn(kuhn, gadget: str, choosers: str):
+    """An opponent with one decision left can be anything: searches play an equilibrium."""
+    tree, blueprint, always = kuhn
+    options = {"ahead": 1, "gadget": gadget, "choosers": choosers}
+    found = search.depth_limited(tree, search.DepthSearch([blueprint, *always], **options))
+    assert found.exploitability < 1e-6
+    assert float(js.exploitability(tree, found.policy)) < 1e-6
+    assert found.searches == 3  # player 0 at the start and after pass, bet; player 1 at the start
+
+
+def test_one_value_is_exploited_in_kuhn(kuhn):
+    tree, blueprint, _ = kuhn
+    found = search.depth_limited(tree, search.DepthSearch([blueprint], ahead=1))
+    assert found.exploitability > 0.1
+    assert found.blueprint_worst_case == pytest.approx((-1 / 18, 1 / 18))
+
+
+def test_a_search_to_the_end_needs_no_values(kuhn):
+    tree, _, _ = kuhn
+    for gadget in ("resolve", "maxmargin"):
+        settings = search.DepthSearch([js.uniform_policy(tree)], ahead=9, gadget=gadget)
+        assert search.depth_limited(tree, settings).exploitability < 1e-6
+
+
+def test_what_is_reported_is_the_policy(leduc):
+    tree, blueprint = leduc
+    policies = leaf.biased(tree, blueprint, classes=leaf.poker_class)
+    found = search.depth_limited(tree, search.DepthSearch(policies, gadget="maxmargin"))
+    best = js.best_response_values(tree, found.policy)
+    np.testing.assert_allclose(found.worst_case, -np.asarray(best)[::-1], atol=1e-9)
+    assert found.exploitability == pytest.approx(float(js.exploitability(tree, found.policy)))
+    one = search.depth_limited(tree, search.DepthSearch(policies, gadget="maxmargin"), players=1)
+    np.testing.assert_allclose(one.policy.probabilities(0), blueprint.probabilities(0), atol=1e-9)
+    assert one.worst_case[1] == pytest.approx(found.worst_case[1])
+
+
+def test_actions_off_the_menu_are_answered_but_not_played(leduc):
+    """A blueprint that folds to every all-in is repaired where the all-in comes."""
+    tree, blueprint = leduc
+    info = tree.info
+    parts = [blueprint.probabilities(i).astype(float) for i in range(2)]
+    plan = plan_of(tree, 1, ("fold", "call", "bet 0.5"))
+    for row in np.flatnonzero(plan.off[info.players[1].public]):
+        at = slice(*info.players[1].offset[row : row + 2])
+        parts[1][at] = [info.action_name(1, int(a)) == "fold" for a in info.players[1].action[at]]
+    weak = js.tree.policy_from_probabilities(tree, parts)
+    search_ = search.DepthSearch(
+        leaf.biased(tree, weak, classes=leaf.poker_class, factor=100),
+        gadget="resolve",
+        menu=("fold", "call", "bet 0.5"),
+    )
+    found = search.depth_limited(tree, search_, players=1)
+    assert found.worst_case[1] > found.blueprint_worst_case[1] + 0.1
+    actions = info.players[1].action
+    all_in = np.array([info.action_name(1, int(a)) == "all-in" for a in actions])
+    touched = np.abs(found.policy.probabilities(1) - weak.probabilities(1)) > 1e-9
+    assert found.policy.probabilities(1)[all_in & touched].max() == 0
+    assert any(p.taken >= 0 for p in plan.points)
+
+
+def test_plans_root_searches_where_the_opponent_acted(leduc):
+    tree, _ = leduc
+    table = tree.info.states
+    for player in range(2):
+        plan = plan_of(tree, player, None)
+        theirs = set(tree.info.players[1 - player].public.tolist())
+        mine = set(tree.info.players[player].public.tolist())
+        assert {p.public for p in plan.points} == mine
+        for point in plan.points:
+            assert point.root in theirs or plan.ends[point.root] or plan.parent[point.root] < 0
+            at = point.public
+            while at != point.root:  # the root lies above
+                at = int(plan.parent[at])
+                assert at == point.root or at not in theirs
+        assert (np.diff(plan.level) >= 0).all()
+    assert table.num_states == tree.info.num_states
+
+
+def test_bad_input(kuhn):
+    tree, blueprint, _ = kuhn
+    with pytest.raises(ValueError, match="no action 'bluff'"):
+        search.depth_limited(tree, search.DepthSearch([blueprint], menu=("bluff",)))
+    with pytest.raises(ValueError, match="gadget must be one of"):
+        search.depth_limited(tree, search.DepthSearch([blueprint], gadget="safe"))
+    with pytest.raises(ValueError, match="at least 1 action"):
+        search.depth_limited(tree, search.DepthSearch([blueprint], ahead=0))
+    with pytest.raises(ValueError, match="no continuations"):
+        search.depth_limited(tree, search.DepthSearch([]))
