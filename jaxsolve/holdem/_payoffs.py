@@ -17,8 +17,9 @@ Source of the prefix sums: Johanson et al. 2011 (accelerating best response calc
 from __future__ import annotations
 
 import dataclasses
+import enum
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -30,6 +31,34 @@ from jaxsolve.types import Array
 
 BLOCK = 32
 """Places of one block of the prefix sums."""
+
+
+class Pays(enum.IntEnum):
+    """What a leaf pays for; the numbers are those of `boards.h`."""
+
+    COMPATIBLE = 0
+    SHOWDOWN = 1
+    ALL_IN = 2
+
+
+class Placed(NamedTuple):
+    """Leaves of one kind on the boards of a street (B boards, T leaves on each, H hands).
+
+    Attributes:
+        pays: for what.
+        boards: cards of each board.
+        hangs: per player, int32 [B, T], the public sequence each leaf hangs from.
+        amount: float [B, T, 2], chips times chance of each player.
+        matrix: float [B, H, H], expected sign of all-ins; None of other kinds.
+        street: theirs, counted from the root's.
+    """
+
+    pays: Pays
+    boards: Sequence[Sequence[int]]
+    hangs: list[np.ndarray]
+    amount: np.ndarray
+    matrix: np.ndarray | None
+    street: int = 0
 
 
 @jax.tree_util.register_dataclass

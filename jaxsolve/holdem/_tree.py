@@ -15,8 +15,11 @@ import numpy as np
 from jaxsolve.holdem._betting_tree import BettingTree, Kind
 from jaxsolve.holdem._boards import compatible, showdown_signs, strengths
 from jaxsolve.holdem._cards import HANDS
-from jaxsolve.holdem._operators import Pays, Placed, payoffs
+from jaxsolve.holdem._native import NativePayoffs
+from jaxsolve.holdem._operators import payoffs
+from jaxsolve.holdem._payoffs import Pays, Placed
 from jaxsolve.holdem._runouts import Runouts, permuted_hands
+from jaxsolve.holdem._sweep_tables import Side, native_sweep
 from jaxsolve.tree._assemble import Placement, player_tree
 from jaxsolve.tree._form import Rows
 from jaxsolve.tree._gather import float_type
@@ -107,9 +110,17 @@ def public_tree(
         ]
         boards = outs.boards
         matrix = _mean_matrices(hands, streets, group.street) if group.pays == Pays.ALL_IN else None
-        placed.append(Placed(group.pays, boards, hangs, group.amount[None] * chance, matrix))
-    sizes = [t.place.size for t in tables]
-    return PublicTree(players, (payoffs(hands, placed, sizes, operator),)), tables
+        amount = group.amount[None] * chance
+        placed.append(Placed(group.pays, boards, hangs, amount, matrix, group.street))
+    leaves = payoffs(hands, placed, [t.place.size for t in tables], operator)
+    if isinstance(leaves, NativePayoffs):
+        sides = [
+            Side(betting.street[t.node], t.board, t.rows, t.place.sequence, p.blocks)
+            for p, t in zip(players, tables, strict=True)
+        ]
+        sweep = native_sweep(leaves.boards, placed, sides, [len(s.boards) for s in streets])
+        leaves = dataclasses.replace(leaves, sweep=sweep)
+    return PublicTree(players, (leaves,)), tables
 
 
 def _player(

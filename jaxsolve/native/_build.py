@@ -22,11 +22,13 @@ from pathlib import Path
 
 import jax
 
-SOURCE = Path(__file__).parent / "leaves.cc"
-LEAVES = "jaxsolve_leaves"
-"""Name of the operator in XLA."""
+SOURCES = tuple(Path(__file__).parent / name for name in ("leaves.cc", "sweep.cc"))
+HEADERS = tuple(Path(__file__).parent / name for name in ("boards.h", "pool.h", "update.h"))
 
-_FLAGS = ("-std=c++17", "-O3", "-march=native", "-fPIC", "-shared", "-w")
+LEAVES, SWEEP = "jaxsolve_leaves", "jaxsolve_sweep"
+"""Names of the operators in XLA."""
+
+_FLAGS = ("-std=c++17", "-O3", "-fno-trapping-math", "-march=native", "-fPIC", "-shared", "-w")
 
 
 def available() -> bool:
@@ -45,13 +47,13 @@ def _registered() -> bool:
         reason = getattr(error, "stderr", None) or str(error)
         warnings.warn(
             "jaxsolve runs hold'em in plain JAX, several times slower on a CPU, because its native "
-            f"operator could not be built ({reason.strip()[-300:]}). Install a C++17 compiler "
+            f"operators could not be built ({reason.strip()[-300:]}). Install a C++17 compiler "
             "(g++ or clang++, or name one in CXX), or set JAXSOLVE_NATIVE=0 to silence this.",
             stacklevel=3,
         )
         return False
-    target = jax.ffi.pycapsule(library.JaxsolveLeaves)
-    jax.ffi.register_ffi_target(LEAVES, target, platform="cpu")
+    for name, handler in ((LEAVES, library.JaxsolveLeaves), (SWEEP, library.JaxsolveSweep)):
+        jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(handler), platform="cpu")
     return True
 
 
@@ -66,16 +68,19 @@ def build() -> Path:
     if compiler is None:
         raise OSError("no g++ or clang++ on the PATH")
     key = hashlib.sha256()
-    for part in (SOURCE.read_bytes(), version("jaxlib"), compiler, " ".join(_FLAGS), _machine()):
-        key.update(part if isinstance(part, bytes) else part.encode())
+    for part in (version("jaxlib"), compiler, " ".join(_FLAGS), _machine()):
+        key.update(part.encode())
+    for source in SOURCES + HEADERS:
+        key.update(source.read_bytes())
     folder = cache_folder()
-    path = folder / f"leaves-{key.hexdigest()[:16]}.so"
+    path = folder / f"holdem-{key.hexdigest()[:16]}.so"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         # Built beside its place and moved into it, so that another process never sees half of it.
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
             made = Path(scratch) / path.name
-            command = [*compiler.split(), *_FLAGS, f"-I{jax.ffi.include_dir()}", str(SOURCE)]
+            include = f"-I{jax.ffi.include_dir()}"
+            command = [*compiler.split(), *_FLAGS, include, *(str(s) for s in SOURCES)]
             subprocess.run([*command, "-o", str(made)], check=True, capture_output=True, text=True)
             made.replace(path)
     return path

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 from jax.tree_util import Partial
 
-from jaxsolve.regret._minimizer import Minimizer, Step, static
+from jaxsolve.regret._minimizer import Coefficients, Minimizer, Step, static
 from jaxsolve.types import Array
 
 Discount = Callable[..., tuple[Array, Array]]
@@ -62,8 +62,12 @@ def regret_matching(
         prediction: m, how much of the last regret is predicted to come again; None for none.
         discount_prediction: discount the cumulative regret once more under the prediction.
     """
-    update = static(_update, discount=discount, clip=clip, discount_prediction=discount_prediction)
-    return Minimizer(Partial(_init), Partial(update, hyper, prediction))
+    options = {"discount": discount, "clip": clip, "discount_prediction": discount_prediction}
+    return Minimizer(
+        Partial(_init),
+        Partial(static(_update, **options), hyper, prediction),
+        Partial(static(_coefficients, **options), hyper, prediction),
+    )
 
 
 def adaptive_regret_matching(*, longest: Any = 5.0) -> Minimizer:
@@ -117,6 +121,30 @@ def _update(
     if prediction is not None:
         play = play + prediction * regret
     return Regrets(cumulative), normalise(jnp.maximum(play, 0), legal)
+
+
+def _coefficients(
+    hyper: Any,
+    prediction: Any,
+    step: Step,
+    *,
+    discount: Discount | None,
+    clip: bool,
+    discount_prediction: bool,
+) -> Coefficients:
+    one = jnp.ones_like(step.t)
+    kept = (one, one) if discount is None else discount(hyper, step, step.t - 1)
+    ahead = discount is not None and discount_prediction
+    play = discount(hyper, step, step.t) if ahead else (one, one)  # type: ignore[misc]
+    least = jnp.where(clip, 0, -jnp.inf)
+    return Coefficients(
+        positive=kept[0],
+        negative=kept[1],
+        least=least,
+        play_positive=play[0],
+        play_negative=play[1],
+        prediction=jnp.asarray(0 if prediction is None else prediction),
+    )
 
 
 def _scaled(regret: Array, factors: tuple[Array, Array]) -> Array:

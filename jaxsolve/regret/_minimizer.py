@@ -21,18 +21,37 @@ class Step(NamedTuple):
     horizon: Array
 
 
+class Coefficients(NamedTuple):
+    """One update of regret matching in numbers, each a float [].
+
+    With instantaneous regret r, cumulative regret R becomes
+    max(least, R (positive where R > 0, else negative) + r), and the next policy is proportional to
+    the positive part of R (play_positive where R > 0, else play_negative) + prediction r.
+    """
+
+    positive: Array
+    negative: Array
+    least: Array
+    play_positive: Array
+    play_negative: Array
+    prediction: Array
+
+
 class Minimizer(NamedTuple):
-    """A pytree of two functions; hyper-parameters are its leaves, so they trace and vmap.
+    """A pytree of functions; hyper-parameters are its leaves, so they trace and vmap.
 
     Attributes:
         init: policy [A, ...] -> state, a pytree of arrays.
         update: (state, step, values [A, ...], policy [A, ...], legal bool [A, ...])
             -> (state, policy of the next iteration). `values` are counterfactual values of the
             actions; illegal entries are 0 in every policy.
+        coefficients: step -> the same update in numbers, for fused operators; None where it is
+            not of that form. The state is then a tuple of one array, the cumulative regret.
     """
 
     init: Callable[[Array], Any]
     update: Callable[[Any, Step, Array, Array, Array], tuple[Any, Array]]
+    coefficients: Callable[[Step], Coefficients] | None = None
 
 
 @dataclasses.dataclass(frozen=True)

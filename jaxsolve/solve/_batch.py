@@ -71,12 +71,14 @@ class _Spec(NamedTuple):
         treedef: of one member, (tree, solver).
         batched: per leaf of a member, whether members differ in it.
         wide: the members of a chunk lie along a last axis instead of being vmapped.
+        single: chunks have one member each.
         mesh: devices, along one axis.
     """
 
     treedef: Any
     batched: tuple[bool, ...]
     wide: bool
+    single: bool
     mesh: Mesh
 
 
@@ -211,7 +213,11 @@ def _stack(
         stacked.append(jax.device_put(cut, spread))
     # One batched leaf is always there, so that a batch of equal members still has an axis.
     stacked.append(jax.device_put(np.zeros((padded // chunk, chunk)), spread))
-    return stacked, shared, _Spec(jax.tree.structure(members[0]), differs, wide, mesh)
+    return (
+        stacked,
+        shared,
+        _Spec(jax.tree.structure(members[0]), differs, wide, chunk == 1 and not wide, mesh),
+    )
 
 
 def _flat(x: Array, spec: _Spec) -> Any:
@@ -250,12 +256,21 @@ def _each(spec: _Spec, function: Any, shared: Any, *batched: Any) -> Any:
     def local(shared: Any, *batched: Any) -> Any:
         one = functools.partial(function, shared)
         chunk = one if spec.wide else jax.vmap(one)
+        if spec.single:
+            return _single(one, batched)
         return jax.lax.map(lambda args: chunk(*args), batched)
 
     spread, everywhere = PartitionSpec("batch"), PartitionSpec()
     specs = (everywhere, *(spread for _ in batched))
     mapped = jax.shard_map(local, mesh=spec.mesh, in_specs=specs, out_specs=spread, check_vma=False)
     return mapped(shared, *batched)
+
+
+def _single(function: Any, batched: Any) -> Any:
+    """Maps over chunks of one member without a batch axis, which native operators would copy."""
+    bare = jax.tree.map(lambda x: x.squeeze(1), batched)
+    found = jax.lax.map(lambda args: function(*args), bare)
+    return jax.tree.map(lambda x: x[:, None], found)
 
 
 @functools.partial(jax.jit, static_argnames="spec")
@@ -300,6 +315,8 @@ def _measure(
 def _default_chunk(tree: PublicTree, platform: str) -> int:
     if platform != "cpu":
         return 1 << 30
+    if any(getattr(operator, "sweep", None) is not None for operator in tree.leaves):
+        return 1
     cells = sum(x.size for x in jax.tree.leaves(tree) if jnp.issubdtype(x.dtype, jnp.floating))
     fits = CACHE_BYTES // (4 * max(cells, 1))
     return max(8, fits - fits % 16)  # whole SIMD vectors

@@ -135,7 +135,16 @@ def run(
     tree: PublicTree, solver: Solver, state: SolveState, iterations: Array, horizon: Array
 ) -> SolveState:
     """Returns the state after a number of further iterations (int32 [], traced)."""
-    return jax.lax.fori_loop(0, iterations, lambda _, s: iterate(tree, solver, s, horizon), state)
+    sweep = _sweep_of(tree, solver)
+    if sweep is None:
+        one = functools.partial(iterate, tree, solver)
+        return jax.lax.fori_loop(0, iterations, lambda _, s: one(s, horizon), state)
+    fused = functools.partial(_fused, sweep, tree, solver)
+    done = jax.lax.fori_loop(
+        0, iterations, lambda _, s: fused(s, horizon), state._replace(reach=())
+    )
+    reach = tuple(reach_of(p, b) for p, b in zip(tree.players, done.policy, strict=True))
+    return done._replace(reach=reach)
 
 
 def average_policy(tree: PublicTree, state: SolveState) -> Policy:
@@ -151,6 +160,38 @@ def average_policy(tree: PublicTree, state: SolveState) -> Policy:
 def current_policy(tree: PublicTree, state: SolveState) -> Policy:
     """Returns the policy of the next iteration."""
     return Policy(state.policy, tree.info)
+
+
+def _sweep_of(tree: PublicTree, solver: Solver) -> Any:
+    """Returns the operator that does a player's step in one pass, if tree and solver have one."""
+    sweep = getattr(tree.leaves[0], "sweep", None) if len(tree.leaves) == 1 else None
+    plain = solver.sampler is None and solver.alternating
+    if sweep is None or not plain or solver.minimizer.coefficients is None:
+        return None
+    return sweep if sweep.fits(tree) else None
+
+
+def _fused(
+    sweep: Any, tree: PublicTree, solver: Solver, state: SolveState, horizon: Array
+) -> SolveState:
+    """Does the same as `iterate`, but for `reach`, which it neither reads nor returns."""
+    assert solver.minimizer.coefficients is not None
+    dtype = tree.players[0].root_reach.dtype
+    step = Step((state.iteration + 1).astype(dtype), jnp.asarray(horizon, dtype))
+    decay = jnp.asarray(solver.decay(step), dtype)
+    coefficients = solver.minimizer.coefficients(step)
+    minimizer, policy, average = list(state.minimizer), list(state.policy), list(state.average)
+    for i, mean in enumerate(state.average):
+        weight = mean.weight * decay + 1
+        regrets = tuple(r for (r,) in minimizer[i])
+        regrets, policy[i], (value, lost) = sweep(
+            tree, i, coefficients, 1 / weight, regrets, policy, (mean.mean, mean.lost)
+        )
+        minimizer[i] = tuple(type(s)(r) for s, r in zip(minimizer[i], regrets, strict=True))
+        average[i] = Mean(value, lost, weight)
+    return SolveState(
+        state.iteration + 1, tuple(minimizer), tuple(policy), (), tuple(average), state.nodes
+    )
 
 
 def _exact_values(tree: PublicTree, player: int, policy: Blocks, reach: Sequence[Array]) -> Blocks:
