@@ -172,6 +172,14 @@ class Leduc:
         pot = state.paid.sum()
         return jnp.where(wins, pot / wins.sum(), 0) - state.paid
 
+    def public_features(self, state: State) -> Array:
+        """float [deck + 2 n + 1]: board card, turn, raises and chips paid; for networks."""
+        most = self.ante + self.raises * sum(self.bets)
+        board = jnp.arange(self.deck) == state.board
+        turn = jnp.arange(self.players) == state.player
+        numbers = jnp.append(state.paid / most, state.raises / max(self.raises, 1))
+        return jnp.concatenate([board, turn, numbers]).astype(float)
+
     def action_name(self, actor: int, action: int) -> str:
         return self._card(action) if actor == CHANCE else ("fold", "call", "raise")[action]
 

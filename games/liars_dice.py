@@ -137,6 +137,11 @@ class LiarsDice:
         bidder_wins = jnp.where(matches >= quantity, 1.0, -1.0)
         return jnp.where(jnp.arange(2) == state.player, -bidder_wins, bidder_wins)
 
+    def public_features(self, state: State) -> Array:
+        """float [liar + 3]: the last bid (none is the first entry) and whose turn; for networks."""
+        bid = jnp.arange(-1, self.liar) == state.bid
+        return jnp.append(bid, jnp.arange(2) == state.player).astype(float)
+
     def action_name(self, actor: int, action: int) -> str:
         if actor == CHANCE:
             return str(action + 1)

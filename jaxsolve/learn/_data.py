@@ -20,7 +20,7 @@ from jaxsolve.leaf._value_net import normalised
 from jaxsolve.nets import Net
 from jaxsolve.search._belief_solve import Solution, policy_at, solve_belief
 from jaxsolve.search._beliefs import Subgames
-from jaxsolve.search._public_game import PublicGame
+from jaxsolve.tree._public_game import PublicGame
 from jaxsolve.solve import Solver
 from jaxsolve.tree._gather import pick
 from jaxsolve.types import CHANCE, TERMINAL, Array, PRNGKey

@@ -11,6 +11,7 @@ are those of any solver.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import NamedTuple
 
 import jax
@@ -25,6 +26,7 @@ from jaxsolve.subgame._floor import floored, with_floor
 from jaxsolve.tree._gather import take
 from jaxsolve.tree._policy import Policy
 from jaxsolve.tree._public_tree import (
+    Blocks,
     PublicTree,
     join_blocks,
     leaf_values,
@@ -157,9 +159,14 @@ def evaluate(tree: PublicTree, policy: Policy) -> tuple[tuple[Array, Array], tup
     values = []
     for i, player in enumerate(tree.players):
         gain = leaf_values(tree, i, reach)
-        blocks, root = values_of(player, gain, lambda k, q, i=i: (policy.players[i][k] * q).sum(0))
+        mine = policy.players[i]
+        blocks, root = values_of(player, gain, functools.partial(_row_value, mine))
         values.append(join_blocks(player, blocks).at[:1].set(root))
     return (reach[0], reach[1]), (values[0], values[1])
+
+
+def _row_value(policy: Blocks, block: int, values: Array) -> Array:
+    return (policy[block] * values).sum(0)
 
 
 def _placed(

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.leaf._value_net import ValueFunction, ValueLeaf
-from jaxsolve.search._public_game import Limit, PublicGame
+from jaxsolve.tree._public_game import Limit, PublicGame
 from jaxsolve.tree._gather import GatherSum, float_type, take
 from jaxsolve.tree._payoffs import BlockPayoffs
 from jaxsolve.tree._public_tree import Block, PlayerTree, PublicTree
@@ -122,7 +122,9 @@ def with_value(tree: PublicTree, value: ValueFunction | None) -> PublicTree:
     return tree.replace(leaves=leaves)
 
 
-def subgames(game: PublicGame, limit: Limit, *, kinds: Sequence[int] | None = None) -> Subgames:
+def subgames(
+    game: PublicGame, limit: Limit, *, kinds: Sequence[int] | np.ndarray | None = None
+) -> Subgames:
     """Returns the depth-limited subgames of some kinds.
 
     Args:
@@ -319,7 +321,7 @@ def _assemble(game: PublicGame, outline: _Outline, sizes: _Sizes) -> Subgame:
     ]
     if sizes.frontier:
         cut = np.flatnonzero(outline.frontier)
-        possible = np.ones((sizes.frontier, 2, hands), bool)
+        possible: Any = np.ones((sizes.frontier, 2, hands), bool)
         possible[: len(cut)] = game.possible[outline.node[cut]]
         leaves.append(
             ValueLeaf(
@@ -341,8 +343,8 @@ def _player(
 ) -> tuple[PlayerTree, dict[tuple[int, int], int]]:
     """Returns the padded rows of a player, and the position of each sequence."""
     place: dict[tuple[int, int], int] = {(-1, 0): FOLLOW}
-    gadget: Any = Block(np.ones((2, 1, 1), bool), np.zeros(1, np.int32))
-    levels, children = [(gadget,)], [_lists(np.zeros(1, int), 1, 1, 1)]
+    gadget: Any = (np.ones((2, 1, 1), bool), np.zeros(1, np.int32))
+    levels, children = [(Block(*gadget),)], [_lists(np.zeros(1, int), 1, 1, 1)]
     start, above_start, above_size = FOLLOW + 2, FOLLOW, 2
     for level in range(1, len(sizes.rows[player])):
         count, width = sizes.rows[player][level], sizes.actions[player][level]
@@ -354,8 +356,8 @@ def _player(
             for a in range(seat.width[r]):
                 place[(r, a)] = start + a * count + n
         target = parent[: len(mine)]
-        block: Any = Block(legal, parent)
-        levels.append((block,))
+        block: Any = (legal, parent)
+        levels.append((Block(*block),))
         children.append(_lists(target, above_size, sizes.fan[player][level], count))
         above_start, above_size = start, width * count
         start += width * count
@@ -382,16 +384,16 @@ def _nodes(
             own[k, : len(outline.child[k])] = [
                 places[actor][(row, a)] for a in range(len(outline.child[k]))
             ]
-    made: Any = Nodes(
-        actor=_pad(game.actor[outline.node], sizes.nodes, PADDING),
-        kind=_pad(game.kind[outline.node], sizes.nodes, -1),
-        frontier=_pad(outline.frontier, sizes.nodes, False),
-        child=child,
-        own=own,
-        at=np.stack([_pad(a, sizes.nodes, 0) for a in at]),
-        factor=_floats(_pad(unit, sizes.nodes, 0.0)),
-    )
-    return made
+    arrays: dict[str, Any] = {
+        "actor": _pad(game.actor[outline.node], sizes.nodes, PADDING),
+        "kind": _pad(game.kind[outline.node], sizes.nodes, -1),
+        "frontier": _pad(outline.frontier, sizes.nodes, False),
+        "child": child,
+        "own": own,
+        "at": np.stack([_pad(a, sizes.nodes, 0) for a in at]),
+        "factor": _floats(_pad(unit, sizes.nodes, 0.0)),
+    }
+    return Nodes(**arrays)
 
 
 def _lists(target: np.ndarray, size: int, longest: int, pad: int) -> GatherSum:

@@ -24,10 +24,8 @@ from jaxsolve.leaf._oracle import Oracle
 from jaxsolve.leaf._value_net import ValueFunction
 from jaxsolve.search._belief_solve import Gadget, Solution, policy_at, solve_belief
 from jaxsolve.search._beliefs import Subgames, nodes_below, subgames
-from jaxsolve.search._public_game import Limit, PublicGame, no_limit
+from jaxsolve.tree._public_game import Limit, PublicGame, no_limit
 from jaxsolve.solve import Solver
-from jaxsolve.tree._policy import Policy, policy_from_probabilities
-from jaxsolve.tree._public_tree import PublicTree
 from jaxsolve.types import CHANCE, TERMINAL, Array, PRNGKey
 
 BATCHES = (4, 16, 256)
@@ -305,32 +303,6 @@ def at_nodes(found: Solution, *, sampled: bool = False) -> tuple[Array, Array, A
     ranges = jnp.stack([reach[i][found.nodes.at[i]] for i in range(2)])
     values = jnp.stack([jax.vmap(lambda m, i=i: found.value_at(i, m))(local) for i in range(2)])
     return policies, ranges, values
-
-
-def policy_of(tree: PublicTree, game: PublicGame, table: np.ndarray) -> Policy:
-    """Returns a composed table as the policy of a tree.
-
-    Args:
-        tree: of the game, compiled with `layout="hands"`.
-        game: the public nodes.
-        table: float [P, A, H], see `compose`.
-
-    Raises:
-        ValueError: the tree is of another game or layout.
-    """
-    info = tree.info
-    if info is None or info.name != game.game.name or tree.players[0].root_reach.ndim < 2:
-        raise ValueError(
-            f'the table is of {game.game.name}; give js.compile("{game.game.name}", layout="hands")'
-        )
-    out = []
-    for player in info.players:
-        hand = player.position[player.offset[:-1]] % player.hands
-        width = np.diff(player.offset)
-        slot = np.arange(len(player.action)) - np.repeat(player.offset[:-1], width)
-        row = np.repeat(np.arange(player.num_infosets), width)
-        out.append(table[player.public[row], slot, hand[row]])
-    return policy_from_probabilities(tree, out)
 
 
 def _root_values(

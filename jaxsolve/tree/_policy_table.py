@@ -87,7 +87,7 @@ def infoset_values(policy: Policy) -> tuple[InfosetValues, ...]:
             'hold; compile it with layout="rows" and keep_states=True'
         )
     parent, n = table.parent, table.game.num_players
-    entry = _entries(info, table)
+    entry = state_entries(info, table)
     step = np.ones(table.num_states)
     step[1:] = table.chance[1:] / table.chance[parent[1:]]
     for i in range(n):
@@ -135,7 +135,7 @@ def _rows_of_states(player: PlayerInfo, table: StateTable, i: int) -> np.ndarray
     return np.where(table.actor == i, infoset[table.infostate[:, i]], -1)
 
 
-def _entries(info: TreeInfo, table: StateTable) -> list[np.ndarray]:
+def state_entries(info: TreeInfo, table: StateTable) -> list[np.ndarray]:
     """Returns per player int [X], the entry of the action that led to each state, or -1."""
     out = []
     first = np.zeros(table.num_states, np.int64)  # first child

@@ -9,6 +9,7 @@ does not depend on the ranges (trees, network inputs) is made once per kind.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,9 @@ import numpy as np
 
 from jaxsolve.game import Game
 from jaxsolve.tree._hands import Deals, Nodes, deal_hands, walk_public
+from jaxsolve.tree._info import TreeInfo
+from jaxsolve.tree._policy import Policy, policy_from_probabilities
+from jaxsolve.tree._public_tree import PublicTree
 from jaxsolve.types import CHANCE, TERMINAL
 
 Limit = Callable[[int, int], bool]
@@ -151,6 +155,93 @@ def public_game(game: Game) -> PublicGame:
     return dataclasses.replace(made, features=_features(game, deals, nodes, representative))
 
 
+def policy_of(tree: PublicTree, game: PublicGame, table: np.ndarray) -> Policy:
+    """Returns a composed table as the policy of a tree.
+
+    Args:
+        tree: of the game, compiled with either layout.
+        game: the public nodes.
+        table: float [P, A, H], see `compose`.
+
+    Raises:
+        ValueError: the tree is of another game.
+    """
+    places = [_places(game, tree.info, i) for i in range(2)]
+    return policy_from_probabilities(tree, [table[place] for place in places])
+
+
+def table_of(policy: Policy, game: PublicGame) -> np.ndarray:
+    """Returns float64 [P, A, H], what whoever acts at each public node plays with each hand.
+
+    The inverse of `policy_of`.
+
+    Args:
+        policy: of a tree compiled with either layout.
+        game: the public nodes.
+
+    Raises:
+        ValueError: the policy is of another game.
+    """
+    width = max(len(c) for c in game.children)
+    table = np.zeros((len(game.parent), width, game.num_hands))
+    for i in range(2):
+        table[_places(game, policy.info, i)] = policy.probabilities(i)
+    return table
+
+
+def hands_of(game: PublicGame, info: TreeInfo, player: int) -> tuple[np.ndarray, np.ndarray]:
+    """Returns (public node, hand) of every infoset of a player, int64 [I] each.
+
+    Args:
+        game: the public nodes.
+        info: of a tree of the same game, compiled with either layout.
+        player: whose infosets.
+
+    Raises:
+        ValueError: the tree is of another game.
+    """
+    if info is None or info.name != game.game.name:
+        name = "a tree without names" if info is None else info.name
+        raise ValueError(f"{name} is not {game.game.name}, whose public nodes these are")
+    own = info.players[player]
+    if info.states is None:
+        if own.hands == 1:
+            raise ValueError(
+                f'{info.name}: compile it with layout="hands", or keep its world states'
+            )
+        return own.public.astype(np.int64), own.position[own.offset[:-1]] % own.hands
+    table = info.states
+    depths = list(itertools.pairwise(table.depth_start))
+    deal = next(k for k, (lo, hi) in enumerate(depths) if (table.actor[lo:hi] >= 0).all())
+    lo, hi = depths[deal]
+    node, hand = np.full(table.num_states, -1), np.full(table.num_states, -1)
+    node[lo:hi] = 0
+    hand[lo:hi] = np.unique(table.infostate[lo:hi, player], return_inverse=True)[1].reshape(-1)
+    after = np.full((len(game.parent), int(game.action.max()) + 1), -1)
+    after[game.parent[1:], game.action[1:]] = np.arange(1, len(game.parent))
+    for lo, hi in depths[deal + 1 :]:
+        up = table.parent[lo:hi]
+        node[lo:hi], hand[lo:hi] = after[node[up], table.action[lo:hi]], hand[up]
+    acts = np.flatnonzero(table.actor == player)
+    first = np.zeros(int(table.infostate[:, player].max()) + 1, np.int64)
+    first[table.infostate[acts, player]] = acts
+    sample = first[own.infostate]
+    return node[sample], hand[sample]
+
+
+def _places(
+    game: PublicGame, info: TreeInfo | None, player: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Returns (node, slot, hand) of every entry of a player's policy."""
+    if info is None:
+        raise ValueError("this tree or policy has no names: it came out of jit or vmap")
+    node, hand = hands_of(game, info, player)
+    offset = info.players[player].offset
+    width = np.diff(offset)
+    row = np.repeat(np.arange(len(width)), width)
+    return node[row], np.arange(len(row)) - offset[row], hand[row]
+
+
 def _constant_sum(game: Game, nodes: Nodes, payoff: np.ndarray, weight: np.ndarray) -> None:
     total = payoff.sum(1)[nodes.terminal][weight[nodes.terminal] > 0]
     if np.abs(total).max(initial=0) > 1e-9:
@@ -230,6 +321,6 @@ def _features(game: Any, deals: Deals, nodes: Nodes, at: np.ndarray) -> np.ndarr
         np.asarray(features(jax.tree.map(lambda x, d=deal: np.asarray(x)[d], deals.states), moves))
         for deal in (alive.argmax(1), alive.shape[1] - 1 - alive[:, ::-1].argmax(1))
     ]
-    if not np.array_equal(*found):
+    if (found[0] != found[1]).any():
         raise ValueError(f"{game.name}: public_features depends on the hands")
     return found[0].astype(np.float64)
