@@ -20,9 +20,16 @@ from jaxsolve.leaf._limit import at_public_states as at_public_states
 from jaxsolve.leaf._limit import count_along as count_along
 from jaxsolve.leaf._limit import public_below as public_below
 from jaxsolve.leaf._limit import round_of as round_of
+from jaxsolve.leaf._network import Fit as Fit
+from jaxsolve.leaf._network import LeafNetwork as LeafNetwork
+from jaxsolve.leaf._network import fit as fit
+from jaxsolve.leaf._network import leaf_network as leaf_network
+from jaxsolve.leaf._network import path_features as path_features
 from jaxsolve.leaf._operator import MultiValued as MultiValued
 from jaxsolve.leaf._oracle import Oracle as Oracle
 from jaxsolve.leaf._prune import pruned as pruned
+from jaxsolve.leaf._rollouts import Rollouts as Rollouts
+from jaxsolve.leaf._rollouts import rollouts as rollouts
 from jaxsolve.leaf._value_net import ValueFunction as ValueFunction
 from jaxsolve.leaf._value_net import ValueLeaf as ValueLeaf
 from jaxsolve.leaf._values import Below as Below

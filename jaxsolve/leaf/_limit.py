@@ -160,9 +160,12 @@ def _limit(table: StateTable, name: str, numbers: np.ndarray) -> DepthLimit:
 
 
 def _ends_round(table: StateTable) -> np.ndarray:
-    """Returns bool [X]: a player has just acted, and a public chance event follows."""
+    """Returns bool [X]: a player has just acted, and chance goes on to show something in public."""
+    chance = table.actor == CHANCE
+    shows = np.zeros(table.num_states, bool)  # chance does, here or before a player acts again
+    for lo, hi in reversed(list(zip(table.depth_start[1:-1], table.depth_start[2:], strict=True))):
+        up = table.parent[lo:hi]
+        new = table.public[lo:hi] != table.public[up]
+        shows[up[chance[up] & (new | shows[lo:hi])]] = True
     up = np.maximum(table.parent, 0)
-    ends = (table.actor == CHANCE) & (table.parent >= 0) & (table.actor[up] >= 0)
-    shown = np.zeros(table.num_states, bool)
-    shown[table.parent[1:]] = table.public[1:] != table.public[table.parent[1:]]
-    return ends & shown
+    return shows & (table.parent >= 0) & (table.actor[up] >= 0)

@@ -1,0 +1,222 @@
+"""P's answer to the bet off the tree: a depth-limited search, then safe re-solving of the rest.
+
+The first round after the bet is a subgame with a `resolve` gadget: with each hand O may instead
+have what the menu gives. Values at its end are the means of those after the two bets that are near,
+as in the paper. In the second round each subgame has the values of the search as alternative
+values.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.tree_util import Partial
+
+import jaxsolve as js
+from experiments.modicum_figure1._spot import Spot
+from jaxsolve import leaf, search, subgame
+from jaxsolve.evaluate import action_values
+
+LEAVES = ("exact", "rollout", "network")
+"""Where values at the limit come from."""
+
+
+class Settings(NamedTuple):
+    """How an answer is computed.
+
+    Attributes:
+        search: iterations of CFR+ in the first round.
+        resolve: iterations of CFR+ in the second round.
+        target: gap at which a subgame of the second round is left, in chips.
+        rollouts: of each value, drawn anew at each iteration.
+        steps: of Adam.
+    """
+
+    search: int = 2000
+    resolve: int = 2000
+    target: float = 1e-4
+    rollouts: int = 3
+    steps: int = 5000
+
+
+class Answer(NamedTuple):
+    """What was found.
+
+    Attributes:
+        policy: P's answers are those of the search, all else is translated.
+        seconds: compilation included.
+    """
+
+    policy: js.Policy
+    seconds: float
+
+
+def answer(
+    spot: Spot,
+    policies: Sequence[js.Policy],
+    *,
+    choosers: str = "opponent",
+    values: str = "exact",
+    settings: Settings | None = None,
+    fallback: js.Policy,
+) -> Answer:
+    """Returns P's answer to the bet.
+
+    Args:
+        spot: where.
+        policies: continuations, policies of the menu; the first is the blueprint.
+        choosers: "opponent" or "all".
+        values: one of LEAVES.
+        settings: budgets.
+        fallback: of the game with the bet, where nothing is searched.
+    """
+    begin = time.perf_counter()
+    settings = settings or Settings()
+    part = _limited(spot, policies, choosers, values, settings, fallback)
+    solution = _first_round(spot, part, policies, choosers, values, settings, fallback)
+    whole = leaf.extend(part, solution, fallback)
+    return Answer(_second_round(spot, part, solution, whole, settings), time.perf_counter() - begin)
+
+
+def _limited(
+    spot: Spot,
+    policies: Sequence[js.Policy],
+    choosers: str,
+    values: str,
+    settings: Settings,
+    fallback: js.Policy,
+) -> js.PublicTree:
+    """Returns the game with the bet, cut at the end of the first round after the bet."""
+    options = {"player": spot.player, "choosers": choosers}
+    if values == "network":
+        near = _learned(spot, policies, choosers, settings)
+    else:
+        near = leaf.leaf_values(spot.menu, spot.limit, policies, **options)
+    worth = _mean_of(jnp.asarray(spot.neighbours), near)
+    same = [fallback] * len(policies)  # never played: only the number of choices matters
+    return leaf.continuations(spot.game, spot.after_bet, same, values=worth, **options)
+
+
+def _mean_of(neighbours: jax.Array, values: jax.Array) -> jax.Array:
+    """Returns values after the bet [L', ...] of those after its neighbours [L, ...]."""
+    return (values[neighbours[0]] + values[neighbours[1]]) / 2
+
+
+def _drawn(neighbours: jax.Array, draw: leaf.Rollouts, key: jax.Array) -> jax.Array:
+    both = draw(key, neighbours.reshape(-1))
+    return both.reshape(2, neighbours.shape[1], *draw.choices).mean(0)
+
+
+def _learned(
+    spot: Spot, policies: Sequence[js.Policy], choosers: str, settings: Settings
+) -> jax.Array:
+    """Returns the values that a network has learned from rollouts."""
+    draw = leaf.rollouts(
+        spot.menu,
+        spot.limit,
+        policies,
+        count=settings.rollouts,
+        player=spot.player,
+        choosers=choosers,
+    )
+    features = jnp.asarray(leaf.path_features(spot.menu, spot.limit))
+    network = leaf.leaf_network(draw.choices, scale=spot.rules.unit)
+    found = leaf.fit(
+        network, features, draw, jax.random.key(0), steps=settings.steps, scale=spot.rules.unit
+    )
+    return network.apply(found.parameters, features)
+
+
+def _first_round(
+    spot: Spot,
+    part: js.PublicTree,
+    policies: Sequence[js.Policy],
+    choosers: str,
+    values: str,
+    settings: Settings,
+    fallback: js.Policy,
+) -> js.Policy:
+    """Returns the solution of the search."""
+    before = leaf.restrict(part, fallback)
+    probe = subgame.resolve(part, before, spot.bet, player=spot.player)
+    menu = spot.without_bet()
+    states = part.info.players[spot.opener].states  # type: ignore[union-attr]
+    assert states is not None
+    hands = states.parent[_places(probe).classes]
+    worth = np.array([menu[int(h)] for h in hands])
+    if values != "rollout":
+        game = subgame.resolve(part, before, spot.bet, player=spot.player, alternative=worth)
+        found = _solve(game, "cfr+", settings.search)
+        return subgame.write(before, game, found)
+    draw = leaf.rollouts(
+        spot.menu,
+        spot.limit,
+        policies,
+        count=settings.rollouts,
+        player=spot.player,
+        choosers=choosers,
+    )
+    # Values are drawn inside the solve, so the root is that of the game, where O may stay on the
+    # menu; P's strategy there stays as it was.
+    drawn = Partial(_drawn, jnp.asarray(spot.neighbours), draw)
+    found = _solve(part, search.with_sampled_values(js.cfr_plus(), drawn), settings.search)
+    after = leaf.public_below(part.info.states, np.array([spot.bet]))  # type: ignore[union-attr]
+    parts = []
+    for i, p in enumerate(part.info.players):  # type: ignore[union-attr]
+        here = np.repeat(after[p.public], np.diff(p.offset))
+        parts.append(np.where(here, found.probabilities(i), before.probabilities(i)))
+    return js.tree.policy_from_probabilities(part, parts)
+
+
+def _second_round(
+    spot: Spot,
+    part: js.PublicTree,
+    solution: js.Policy,
+    whole: js.Policy,
+    settings: Settings,
+) -> js.Policy:
+    """Returns the whole policy with the second round after the bet re-solved.
+
+    O's alternative values are those of the best continuation in the search.
+    """
+    table = spot.game.info.states  # type: ignore[union-attr]
+    assert table is not None
+    ends = np.unique(table.public[spot.after_bet.leaf])
+    probe = subgame.resolve(spot.game, whole, ends, player=spot.player)
+    assert isinstance(probe.info, subgame.SubgameInfo)
+    best = action_values(part, solution.players, spot.opener)[1]
+    flat = np.concatenate([np.asarray(b).reshape(-1) for b in best])
+    info = part.info
+    assert isinstance(info, leaf.LimitedInfo)
+    p = info.players[spot.opener]
+    value = flat[p.position - p.roots]
+    promised = {
+        int(p.infostate[row]): value[p.offset[row] : p.offset[row + 1]].max()
+        for row in np.flatnonzero(info.chooses(spot.opener))
+    }
+    classes = _places(probe).classes
+    alternative = np.array([promised[int(c)] for c in classes]) / probe.info.weight
+    game = subgame.resolve(spot.game, whole, ends, player=spot.player, alternative=alternative)
+    (found,) = subgame.solve_subgames(
+        game, "cfr+", target=settings.target, iterations=settings.resolve
+    )
+    parts = [js.uniform_policy(game).probabilities(i) for i in range(2)]
+    parts[spot.player] = found.behaviour
+    return subgame.write(whole, game, js.tree.policy_from_probabilities(game, parts))
+
+
+def _solve(tree: js.PublicTree, solver: str | js.Solver, iterations: int) -> js.Policy:
+    found = js.solve(tree, solver, iterations=iterations, measure_every=iterations, progress=False)
+    return dataclasses.replace(found.average, info=tree.info)
+
+
+def _places(tree: js.PublicTree) -> subgame.Places:
+    assert isinstance(tree.info, subgame.SubgameInfo)
+    assert tree.info.places is not None
+    return tree.info.places

@@ -1,0 +1,101 @@
+"""Values from rollouts and from a network, against the exact ones."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import games
+import jaxsolve as js
+from jaxsolve import leaf, search
+
+
+@pytest.fixture(autouse=True)
+def float64():
+    with jax.enable_x64(True):
+        yield
+
+
+@pytest.fixture(scope="module")
+def leduc() -> tuple[js.PublicTree, leaf.DepthLimit, list[js.Policy]]:
+    with jax.enable_x64(True):
+        tree = js.compile(games.load("nolimit_leduc(ranks=3,suits=1,stack=5,sizes=[1.0])"))
+        policies = leaf.biased(tree, js.uniform_policy(tree), classes=leaf.poker_class, factor=5)
+        return tree, leaf.after_round(tree), policies
+
+
+@pytest.mark.parametrize("choosers", ["opponent", "all"])
+def test_rollouts_are_unbiased_and_converge_by_the_root(leduc, choosers: str):
+    tree, limit, policies = leduc
+    exact = np.asarray(leaf.leaf_values(tree, limit, policies, choosers=choosers))
+    errors = {}
+    for count in (4, 64):
+        draw = leaf.rollouts(tree, limit, policies, count=count, choosers=choosers)
+        drawn = jax.vmap(draw)(jax.random.split(jax.random.key(count), 200))
+        error = np.asarray(drawn) - exact  # [200, L, k_0, k_1]
+        assert drawn.shape[1:] == exact.shape
+        deviation = error.std(0, ddof=1)
+        bias = np.abs(error.mean(0))
+        assert (bias < 5 * deviation / np.sqrt(200) + 1e-9).all()  # of hundreds of values
+        errors[count] = np.sqrt((error**2).mean())
+    assert errors[4] / errors[64] == pytest.approx(4, rel=0.1)  # sqrt(64 / 4)
+
+
+def test_rollouts_of_some_states_are_rollouts_of_these(leduc):
+    tree, limit, policies = leduc
+    exact = np.asarray(leaf.leaf_values(tree, limit, policies))
+    draw = leaf.rollouts(tree, limit, policies, count=4096)
+    some = jnp.array([5, 0, 17])
+    drawn = draw(jax.random.key(1), some)
+    np.testing.assert_allclose(drawn, exact[np.asarray(some)], atol=0.3)
+
+
+def test_a_solver_draws_values_inside_the_solve(leduc):
+    """CFR on three rollouts a leaf finds what it finds on exact values."""
+    tree, limit, policies = leduc
+    limited = leaf.continuations(tree, limit, policies)
+    draw = leaf.rollouts(tree, limit, policies, count=3)
+    solver = search.with_sampled_values(js.cfr(), draw)
+    found = js.solve(limited, solver, iterations=300, measure_every=20, progress=False)
+    start = float(js.exploitability(limited, js.uniform_policy(limited)))
+    assert found.exploitability < 0.1 * start
+    again = js.solve(limited, solver, iterations=20, measure_every=20, progress=False)
+    assert again.exploitability == found.curve.exploitability[0]  # keys are of the iteration
+    with pytest.raises(ValueError, match="no depth limit whose values"):
+        js.solve(tree, solver, iterations=1, progress=False)
+
+
+def test_a_network_learns_the_values(leduc):
+    """Trained on single rollouts, it comes closer to the exact values than its targets are."""
+    tree, limit, policies = leduc
+    exact = jnp.asarray(leaf.leaf_values(tree, limit, policies))
+    features = jnp.asarray(leaf.path_features(tree, limit))
+    assert features.shape[0] == limit.num_leaves
+    assert len(np.unique(np.asarray(features), axis=0)) == limit.num_leaves
+    network = leaf.leaf_network((1, len(policies)), hidden=(32, 32), scale=2.0)
+    draw = leaf.rollouts(tree, limit, policies, count=1)
+    once = float(jnp.abs(draw(jax.random.key(0)) - exact).mean())
+    found = leaf.fit(
+        network,
+        features,
+        draw_of(draw),
+        jax.random.key(2),
+        steps=1500,
+        batch=64,
+        learning_rate=3e-3,
+    )
+    error = float(jnp.abs(network.apply(found.parameters, features) - exact).mean())
+    assert error < 0.35 * once
+    assert found.losses[-100:].mean() < found.losses[:100].mean()
+    limited = leaf.continuations(
+        tree, limit, policies, values=lambda states: network.apply(found.parameters, features)
+    )
+    assert limited.info.values.shape == exact.shape
+    with pytest.raises(ValueError, match="targets have shape"):
+        leaf.fit(network, features, exact[:, :, :1], jax.random.key(0))
+
+
+def draw_of(rollouts: leaf.Rollouts):
+    return lambda key, states: rollouts(key, states)
