@@ -10,6 +10,7 @@ import numpy as np
 
 import games
 import jaxsolve as js
+from jaxsolve import search
 from jaxsolve.types import NOTHING, Array
 
 ITERATIONS = 2000
@@ -90,30 +91,18 @@ def board_blueprint(text: str, buckets: int) -> Blueprint:
 def translated_blueprint(text: str, sizes: list[float], extra: float) -> Blueprint:
     """Returns a strategy that has never seen one size of bet, which it takes for a near one.
 
-    A bet of a size x of the pot between A and B is taken for A with probability
-    (B - x)(1 + A) / ((B - A)(1 + x)), the pseudo-harmonic mapping of Ganzfried & Sandholm 2013.
-
     Args:
         text: the game string without `sizes`, e.g. "nolimit_leduc(stack=9)".
         sizes: of the coarse game.
         extra: the size off its tree, between two of them.
     """
-    below = max(s for s in sizes if s < extra)
-    above = min(s for s in sizes if s > extra)
-    down = (above - extra) * (1 + below) / ((above - below) * (1 + extra))
     base = text.removesuffix(")") + ("," if "(" in text else "(")
     coarse = js.compile(games.load(f"{base}sizes={sizes})"))
     tree = js.compile(games.load(f"{base}sizes={sorted([*sizes, extra])})"))
     result = js.solve(
         coarse, "pcfr+", iterations=ITERATIONS, measure_every=ITERATIONS, progress=False
     )
-    policies = []
-    for near in (below, above):
-
-        def source(player: int, name: str, near: float = near) -> str:
-            return name.replace(f"bet {extra:g}", f"bet {near:g}")
-
-        policies.append(js.lift(result.average, tree, names=source).policy)
-    mixed = js.mix_policies(tree, policies, [down, 1 - down])
+    bets = {f"bet {size:g}": size for size in (*sizes, extra)}
+    mixed = search.translate(result.average, tree, bets)
     assert coarse.info is not None
     return Blueprint(tree, mixed, sum(coarse.info.num_infosets))
