@@ -35,7 +35,7 @@ class Memory(NamedTuple):
         root: int32 [], public node at which the last search started.
         ranges: float [2, M, H], own reaches at the nodes of that search.
         values: float [2, M, H], counterfactual values there.
-        key: draws the policies that searches start from.
+        seed: uint32 [], draws the policies that searches start from.
     """
 
     seat: Array
@@ -43,7 +43,7 @@ class Memory(NamedTuple):
     root: Array
     ranges: Array
     values: Array
-    key: PRNGKey
+    seed: Array
 
 
 class _Map(NamedTuple):
@@ -100,7 +100,9 @@ def resolving(
 
     def init(seat: Array, key: PRNGKey) -> Memory:
         blank = jnp.zeros((2, size, game.num_hands))
-        return Memory(seat, jnp.zeros((), bool), jnp.int32(game.root), blank, blank, key)
+        return Memory(
+            seat, jnp.zeros((), bool), jnp.int32(game.root), blank, blank, jax.random.bits(key)
+        )
 
     def act(memory: Memory, view: View, key: PRNGKey) -> tuple[Decision, Memory]:
         node = where.node[view.player, view.infoset]
@@ -122,7 +124,7 @@ def resolving(
             ranges,
             gadget,
             iterations=search.iterations,
-            key=jax.random.fold_in(memory.key, root) if random_start else None,
+            key=jax.random.fold_in(jax.random.key(memory.seed), root) if random_start else None,
         )
         policies, reached, values = at_nodes(found)
         local, _ = _descend(where, found.nodes.child, root, node)
@@ -130,7 +132,7 @@ def resolving(
         slots = actions[node][: mine.shape[0]]
         spread = jnp.zeros(width, mine.dtype)
         spread = spread.at[jnp.where(slots >= 0, slots, width)].set(mine, mode="drop")
-        after = Memory(memory.seat, jnp.ones((), bool), root, reached, values, memory.key)
+        after = Memory(memory.seat, jnp.ones((), bool), root, reached, values, memory.seed)
         return decide(spread, key), after
 
     return Agent(init, act, name)

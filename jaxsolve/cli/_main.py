@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from jaxsolve.cli import _bench, _compare, _games, _holdem, _reproduce, _solve
+from jaxsolve.cli import _bench, _compare, _games, _holdem, _play, _reproduce, _solve
 
 app = typer.Typer(
     add_completion=False,
@@ -19,6 +19,7 @@ app.command("solvers")(_games.solvers)
 app.command("solve")(_solve.solve)
 app.command("compare")(_compare.compare)
 app.command("bench")(_bench.bench)
+app.command("play")(_play.play)
 app.command("reproduce")(_reproduce.reproduce)
 app.add_typer(_holdem.app, name="holdem")
 

@@ -22,9 +22,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.leaf._value_net import ValueFunction, ValueLeaf
-from jaxsolve.tree._public_game import Limit, PublicGame
 from jaxsolve.tree._gather import GatherSum, float_type, take
 from jaxsolve.tree._payoffs import BlockPayoffs
+from jaxsolve.tree._public_game import Limit, PublicGame
 from jaxsolve.tree._public_tree import Block, PlayerTree, PublicTree
 from jaxsolve.types import TERMINAL, Array
 
@@ -144,6 +144,12 @@ def subgames(
     row[chosen] = np.arange(len(chosen))
     depth = max(int(o.depth.max()) for o in outlines)
     return Subgames(content, jnp.asarray(row), stacked, depth)
+
+
+def frontier(game: PublicGame, root: int, limit: Limit) -> np.ndarray:
+    """Returns int64 [F], the nodes of the game at which a subgame is cut."""
+    outline = _outline(game, root, limit)
+    return outline.node[outline.frontier]
 
 
 def nodes_below(game: PublicGame, root: int, child: np.ndarray) -> np.ndarray:

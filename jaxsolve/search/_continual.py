@@ -23,9 +23,9 @@ import numpy as np
 from jaxsolve.leaf._oracle import Oracle
 from jaxsolve.leaf._value_net import ValueFunction
 from jaxsolve.search._belief_solve import Gadget, Solution, policy_at, solve_belief
-from jaxsolve.search._beliefs import Subgames, nodes_below, subgames
-from jaxsolve.tree._public_game import Limit, PublicGame, no_limit
+from jaxsolve.search._beliefs import Subgames, frontier, nodes_below, subgames
 from jaxsolve.solve import Solver
+from jaxsolve.tree._public_game import Limit, PublicGame, no_limit
 from jaxsolve.types import CHANCE, TERMINAL, Array, PRNGKey
 
 BATCHES = (4, 16, 256)
@@ -37,8 +37,7 @@ class Search(NamedTuple):
 
     Attributes:
         game: the public nodes.
-        games: depth-limited subgames, those that reach the limit and those that do not: the
-            latter need no value function.
+        games: depth-limited subgames, in groups of similar numbers of leaves at the limit.
         solver: variant of CFR.
         iterations: of each search.
         alpha: share of the gadget in the opponent's range.
@@ -90,9 +89,9 @@ def continual(
         raise ValueError(f"iterations must be positive, not {iterations}")
     if safe and sampled:
         raise ValueError("a gadget constrains the average policy: use sampled=True with safe=False")
-    cut = reaches_limit(game, limit)
-    groups = [np.flatnonzero(cut == side) for side in (True, False)]
-    games = tuple(subgames(game, limit, kinds=k) for k in groups if len(k))
+    leaves = np.array([len(frontier(game, int(r), limit)) for r in game.representative])
+    size = np.array([int(x).bit_length() for x in leaves])  # at most half of a group is padding
+    games = tuple(subgames(game, limit, kinds=np.flatnonzero(size == x)) for x in np.unique(size))
     return Search(game, games, solver, iterations, alpha, every, safe, sampled)
 
 
@@ -246,20 +245,6 @@ def _solve_level(
                 found[k] = [x[j] for x in arrays]
     policies, reached, worth = zip(*found, strict=True)
     return policies, reached, worth
-
-
-def reaches_limit(game: PublicGame, limit: Limit) -> np.ndarray:
-    """Returns bool [K], whether a search from each kind comes to the depth limit."""
-    out = np.zeros(game.num_kinds, bool)
-    for k, root in enumerate(game.representative):
-        todo = [(int(root), 0, 0)]
-        while todo and not out[k]:
-            node, actions, chances = todo.pop()
-            acts = bool(game.actor[node] >= 0)
-            if node != root and acts and limit(actions, chances):
-                out[k] = True
-            todo += [(int(c), actions + acts, chances + (not acts)) for c in game.children[node]]
-    return out
 
 
 def _child(games: tuple[Subgames, ...], kind: int) -> np.ndarray:
