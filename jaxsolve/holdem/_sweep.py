@@ -1,4 +1,4 @@
-"""A player's whole step of an iteration in C++.
+"""Whole iterations in C++.
 
 See `jaxsolve/native/sweep.cc` for what the numbers mean: an item is the rows of one board of one
 street, sequences of the last street are numbered within their item, those of earlier streets
@@ -53,7 +53,7 @@ class SweepSide:
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class NativeSweep:
-    """The steps of both players; a `Sweep`.
+    """Iterations of both players.
 
     Attributes:
         boards: tables of hands.
@@ -84,61 +84,61 @@ class NativeSweep:
     def __call__(
         self,
         tree: PublicTree,
-        player: int,
         coefficients: Coefficients,
         share: Array,
-        regrets: Blocks,
+        regrets: Sequence[Blocks],
         policies: Sequence[Blocks],
-        average: tuple[Array, Array],
-    ) -> tuple[Blocks, Blocks, tuple[Array, Array]]:
-        """See `Sweep`."""
+        averages: Sequence[tuple[Array, Array]],
+    ) -> tuple[list[Blocks], list[Blocks], list[tuple[Array, Array]]]:
+        """Does K iterations, in each of which player 0 updates first.
+
+        Args:
+            tree: one that it fits.
+            coefficients: of the updates, each float [K].
+            share: float [K], weight of each iteration in the average that it ends.
+            regrets: per player, cumulative regrets by block.
+            policies: per player.
+            averages: per player, (mean, lost) of `Mean`.
+
+        Returns:
+            (regrets, policies, averages) after them.
+        """
         native.available()  # a saved program may be all that has been loaded
-        side, other = self.sides[player], self.sides[1 - player]
-        root, other_root = (tree.players[i].root_reach for i in (player, 1 - player))
-        hands = root.shape[-1]
-        own = (*regrets, *policies[player])
-        tables = (
-            *self.boards.arrays,
-            jnp.stack([jnp.asarray(x, root.dtype) for x in (*coefficients, share.ravel()[0])]),
-            root,
-            other_root,
-            side.rows,
-            other.rows,
-            side.items,
-            side.parts,
-            side.tasks,
-            side.leaf_own,
-            side.leaf_other,
-            side.amount,
-            side.slot_begin,
-            self.orbit,
-        )
-        upper, other_upper = len(side.slot_begin) - 1, len(other.slot_begin) - 1
-        shared = 2 * side.room + other.room if self.one_board else 0
-        scratch = (upper, other_upper, upper, max(side.slots, 1), shared)
-        shapes = [x.shape for x in average]
-        shapes += [(rows, hands) for rows in scratch]
-        shapes += [x.shape for x in own]
-        first = len(tables)
-        aliases = {first + k: k for k in range(len(average))}
-        for k in range(len(own)):
-            aliases[first + len(average) + k] = len(average) + len(scratch) + k
+        hands = self.boards.place.shape[1]
+        tables: list[Array] = [*self.boards.arrays, self.orbit]
+        tables.append(jnp.stack([jnp.asarray(x, jnp.float32) for x in (*coefficients, share)], 1))
+        rooms = [side.room for side in self.sides]
+        # One thread works on the last street of a player at a time, or all on its one board.
+        scratch = [2 * max(rooms) + min(rooms) if self.one_board else 0]
+        state: list[Array] = []
+        for i, (player, side) in enumerate(zip(tree.players, self.sides, strict=True)):
+            tables += [player.root_reach, side.rows, side.items, side.parts, side.tasks]
+            tables += [side.leaf_own, side.leaf_other, side.amount, side.slot_begin]
+            upper = len(side.slot_begin) - 1
+            scratch += [upper, upper, max(side.slots, 1)]
+            state += [*averages[i], *regrets[i], *policies[i]]
+        shapes = [(rows, hands) for rows in scratch] + [x.shape for x in state]
         call = jax.ffi.ffi_call(
             native.SWEEP,
             [jax.ShapeDtypeStruct(s, jnp.float32) for s in shapes],
-            input_output_aliases=aliases,
+            input_output_aliases={len(tables) + k: len(scratch) + k for k in range(len(state))},
             vmap_method="sequential",
         )
+        blocks = [len(r) for r in regrets]
         found = call(
             *tables,
-            *average,
-            *own,
-            *policies[1 - player],
-            num_blocks=len(regrets),
-            own_room=side.room,
-            other_room=other.room,
+            *state,
+            blocks0=blocks[0],
+            blocks1=blocks[1],
+            room0=rooms[0],
+            room1=rooms[1],
         )
-        mean, lost, *rest = found
-        updated = rest[len(scratch) :]
-        count = len(regrets)
-        return tuple(updated[:count]), tuple(updated[count:]), (mean, lost)
+        rest = list(found[len(scratch) :])
+        new_regrets, new_policies, new_averages = [], [], []
+        for count in blocks:
+            mean, lost, *rest = rest
+            new_averages.append((mean, lost))
+            new_regrets.append(tuple(rest[:count]))
+            new_policies.append(tuple(rest[count : 2 * count]))
+            rest = rest[2 * count :]
+        return new_regrets, new_policies, new_averages

@@ -1,5 +1,6 @@
-// One player's whole step of an iteration of CFR on a hold'em tree: reach, average, leaves, values,
-// regrets and next policy in one pass, board by board, so that what a board needs stays in cache.
+// Whole iterations of CFR on a hold'em tree: each player's reach, average, leaves, values, regrets and
+// next policy in one pass, board by board, so that what a board needs stays in cache. Several
+// iterations are one call, because waking a thread takes longer than a small river.
 //
 // An item is the rows of one board of one street; parents come before children. Sequences of the
 // last street are numbered within their item and live in scratch memory, those of earlier streets
@@ -50,12 +51,9 @@ struct Table {  // the blocks [actions, rows, hands] of a player
   }
 };
 
-struct Job {
-  Boards boards;
-  int64_t hands, items, last_street;
-  Numbers numbers;
+struct Player {
+  const float* root;  // [hands]
   const Row* row;
-  const Row* other_row;
   const Item* item;
   const int32_t* part;        // [parts, 2]: first and last task
   const int32_t* task;        // [tasks, 4]
@@ -63,13 +61,27 @@ struct Job {
   const int32_t* leaf_other;  // [leaves], likewise
   const float* amount;        // [leaves]
   const int32_t* slot_begin;  // [upper + 1]
-  const int32_t* orbit;       // [images, hands]
-  Table regret, policy, other_policy;
-  float *mean, *lost;                            // [sequences, hands]
-  float *own_up, *other_up, *value_up, *slots;  // [upper or slots, hands]
-  float* shared;         // scratch of the last street if that has one board
-  int64_t own_room, other_room;  // most sequences of an item of the last street
+  Table regret, policy;
+  float *mean, *lost;           // [sequences, hands]
+  float *up, *value_up, *slots;  // [upper or slots, hands]: reach, values, values of rows below
+  int64_t room;                 // most sequences of an item of the last street
+};
+
+struct Job {
+  Boards boards;
+  int64_t hands, items, last_street, steps;
+  const Numbers* numbers;  // [steps]
+  const int32_t* orbit;    // [images, hands]
+  Player players[2];
+  float* shared;  // scratch of the last street if that has one board
   Phases phases;
+};
+
+// One player's part of one iteration.
+struct Turn {
+  Job* job;
+  const Player *own, *other;
+  const Numbers* numbers;
 };
 
 struct Scratch {  // rows of sequences of one item
@@ -93,113 +105,117 @@ Tiles& KeptTiles(int64_t hands) {
   return *kept.tiles;
 }
 
-Scratch ScratchOf(const Job& w, const Item& item) {
-  const int64_t n = w.hands;
-  if (item.street < w.last_street) return {w.own_up, w.value_up, w.other_up};
-  float* from = w.shared;
+Scratch ScratchOf(const Turn& t, const Item& item) {
+  const int64_t n = t.job->hands;
+  if (item.street < t.job->last_street) return {t.own->up, t.own->value_up, t.other->up};
+  float* from = t.job->shared;
   if (from == nullptr) {
-    const int64_t need = (2 * w.own_room + w.other_room) * n;
+    const int64_t need = (2 * t.own->room + t.other->room) * n;
     if (kept.room < need) {
       kept.floats.reset(new float[need]);
       kept.room = need;
     }
     from = kept.floats.get();
   }
-  return {from, from + w.own_room * n, from + 2 * w.own_room * n};
+  return {from, from + t.own->room * n, from + 2 * t.own->room * n};
 }
 
 float* Place(float* local, float* upper, int64_t hands, int32_t code) {
   return code >= 0 ? local + code * hands : upper + (-1 - code) * hands;
 }
 
-void DownOther(const Job& w, const Item& item, int64_t begin, int64_t end) {
-  const Scratch s = ScratchOf(w, item);
-  const int64_t n = w.hands;
+void DownOther(const Turn& t, const Item& item, int64_t begin, int64_t end) {
+  const Scratch s = ScratchOf(t, item);
+  const int64_t n = t.job->hands;
   for (int32_t r = item.other_begin; r < item.other_end; ++r) {
-    const Row& row = w.other_row[r];
-    const float* above = Place(s.other, w.other_up, n, row.parent) + begin;
+    const Row& row = t.other->row[r];
+    const float* above = Place(s.other, t.other->up, n, row.parent) + begin;
     for (int a = 0; a < row.width; ++a) {
-      const float* p = w.other_policy.at(row.block, a, row.number, n) + begin;
+      const float* p = t.other->policy.at(row.block, a, row.number, n) + begin;
       Multiply(s.other + (row.first + a) * n + begin, p, above, end - begin);
     }
   }
 }
 
-void DownOwn(const Job& w, const Item& item, int64_t begin, int64_t end) {
-  const Scratch s = ScratchOf(w, item);
-  const int64_t n = w.hands;
+void DownOwn(const Turn& t, const Item& item, int64_t begin, int64_t end) {
+  const Scratch s = ScratchOf(t, item);
+  const int64_t n = t.job->hands;
+  const Table& policy = t.own->policy;
   for (int32_t r = item.own_begin; r < item.own_end; ++r) {
-    const Row& row = w.row[r];
-    const float* above = Place(s.own, w.own_up, n, row.parent) + begin;
+    const Row& row = t.own->row[r];
+    const float* above = Place(s.own, t.own->up, n, row.parent) + begin;
     for (int a = 0; a < row.width; ++a) {
       float* reach = s.own + (row.first + a) * n + begin;
-      Multiply(reach, w.policy.at(row.block, a, row.number, n) + begin, above, end - begin);
-      const int64_t sequence =
-          w.policy.start[row.block] + a * w.policy.rows[row.block] + row.number;
-      Average(w.mean + sequence * n + begin, w.lost + sequence * n + begin, reach, w.numbers.share,
-              end - begin);
+      Multiply(reach, policy.at(row.block, a, row.number, n) + begin, above, end - begin);
+      const int64_t sequence = policy.start[row.block] + a * policy.rows[row.block] + row.number;
+      Average(t.own->mean + sequence * n + begin, t.own->lost + sequence * n + begin, reach,
+              t.numbers->share, end - begin);
     }
   }
 }
 
-void ClearValues(const Job& w, const Item& item, int64_t begin, int64_t end) {
-  const Scratch s = ScratchOf(w, item);
+void ClearValues(const Turn& t, const Item& item, int64_t begin, int64_t end) {
+  const Scratch s = ScratchOf(t, item);
   for (int32_t k = 0; k < item.sequences; ++k) {
-    float* value = s.value + (item.base + k) * w.hands;
+    float* value = s.value + (item.base + k) * t.job->hands;
     std::fill(value + begin, value + end, 0.0f);
   }
 }
 
-void LeavesOf(const Job& w, const Item& item, int64_t part) {
-  const Scratch s = ScratchOf(w, item);
-  const int64_t n = w.hands;
-  for (int32_t k = w.part[2 * part]; k < w.part[2 * part + 1]; ++k) {
+void LeavesOf(const Turn& t, const Item& item, int64_t part) {
+  const Scratch s = ScratchOf(t, item);
+  const int64_t n = t.job->hands;
+  const Player& own = *t.own;
+  for (int32_t k = own.part[2 * part]; k < own.part[2 * part + 1]; ++k) {
     Pay(
-        w.boards, w.task + 4 * k, w.amount,
-        [&](int64_t leaf) { return Place(s.other, w.other_up, n, w.leaf_other[leaf]); },
-        [&](int64_t leaf) { return Place(s.value, w.value_up, n, w.leaf_own[leaf]); },
+        t.job->boards, own.task + 4 * k, own.amount,
+        [&](int64_t leaf) { return Place(s.other, t.other->up, n, own.leaf_other[leaf]); },
+        [&](int64_t leaf) { return Place(s.value, own.value_up, n, own.leaf_own[leaf]); },
         KeptTiles(n));
   }
 }
 
 // Adds the values of the rows below on other boards, and takes the mean over symmetric hands.
-void Complete(const Job& w, const Row& row, float* value, int64_t begin, int64_t end) {
-  const int64_t n = w.hands;
+void Complete(const Turn& t, const Row& row, float* value, int64_t begin, int64_t end) {
+  const int64_t n = t.job->hands;
+  const int32_t* slot_begin = t.own->slot_begin;
   for (int a = 0; a < row.width; ++a) {
     const int32_t sequence = row.first + a;
     float* q = value + sequence * n;
-    for (int32_t k = w.slot_begin[sequence]; k < w.slot_begin[sequence + 1]; ++k) {
-      const float* more = w.slots + k * n;
+    for (int32_t k = slot_begin[sequence]; k < slot_begin[sequence + 1]; ++k) {
+      const float* more = t.own->slots + k * n;
       for (int64_t h = begin; h < end; ++h) q[h] += more[h];
     }
     const int images = row.orbit_end - row.orbit_begin;
     if (images < 2) continue;
     std::vector<float> total(q, q + n);
     for (int g = 1; g < images; ++g) {
-      const int32_t* image = w.orbit + (row.orbit_begin + g) * n;
+      const int32_t* image = t.job->orbit + (row.orbit_begin + g) * n;
       for (int64_t h = 0; h < n; ++h) total[h] += q[image[h]];
     }
     for (int64_t h = 0; h < n; ++h) q[h] = total[h] / images;
   }
 }
 
-void Up(const Job& w, const Item& item, int64_t begin, int64_t end) {
-  const Scratch s = ScratchOf(w, item);
-  const int64_t n = w.hands;
+void Up(const Turn& t, const Item& item, int64_t begin, int64_t end) {
+  const Scratch s = ScratchOf(t, item);
+  const int64_t n = t.job->hands;
+  const Player& own = *t.own;
   Actions actions;
   for (int32_t r = item.own_end; r-- > item.own_begin;) {
-    const Row& row = w.row[r];
-    if (item.street < w.last_street) Complete(w, row, s.value, begin, end);
+    const Row& row = own.row[r];
+    if (item.street < t.job->last_street) Complete(t, row, s.value, begin, end);
     actions.width = row.width;
     actions.worth.clear(), actions.policy.clear(), actions.regret.clear();
     for (int a = 0; a < row.width; ++a) {
       actions.worth.push_back(s.value + (row.first + a) * n);
-      actions.policy.push_back(w.policy.at(row.block, a, row.number, n));
-      actions.regret.push_back(w.regret.at(row.block, a, row.number, n));
+      actions.policy.push_back(own.policy.at(row.block, a, row.number, n));
+      actions.regret.push_back(own.regret.at(row.block, a, row.number, n));
     }
     actions.add = row.slot < 0;
-    actions.to = actions.add ? Place(s.value, w.value_up, n, row.parent) : w.slots + row.slot * n;
-    UpdateRow(w.numbers, actions, begin, end);
+    actions.to = actions.add ? Place(s.value, own.value_up, n, row.parent)
+                             : own.slots + row.slot * n;
+    UpdateRow(*t.numbers, actions, begin, end);
   }
 }
 
@@ -211,139 +227,162 @@ std::pair<int64_t, int64_t> Tile(int64_t hands, int64_t k, int64_t count) {
 
 // How many tiles an item is cut into, so that the arrays of one stay in cache: one where values are
 // averaged over symmetric hands.
-int64_t TilesOf(const Job& w, const Item& item, int64_t workers) {
+int64_t TilesOf(const Turn& t, const Item& item, int64_t workers) {
   for (int32_t r = item.own_begin; r < item.own_end; ++r) {
-    if (w.row[r].orbit_end - w.row[r].orbit_begin > 1) return 1;
+    if (t.own->row[r].orbit_end - t.own->row[r].orbit_begin > 1) return 1;
   }
-  const int64_t fit = (w.hands + kTile - 1) / kTile;
-  return workers == 1 ? fit : std::max(fit, std::min(2 * workers, (w.hands + 31) / 32));
+  const int64_t hands = t.job->hands, fit = (hands + kTile - 1) / kTile;
+  return workers == 1 ? fit : std::max(fit, std::min(2 * workers, (hands + 31) / 32));
 }
 
-void Enter(const Job& w, const Item& item, int64_t begin, int64_t end) {
-  DownOther(w, item, begin, end);
-  if (item.street < w.last_street) DownOwn(w, item, begin, end);
-  ClearValues(w, item, begin, end);
+void Enter(const Turn& t, const Item& item, int64_t begin, int64_t end) {
+  DownOther(t, item, begin, end);
+  if (item.street < t.job->last_street) DownOwn(t, item, begin, end);
+  ClearValues(t, item, begin, end);
 }
 
-void Leave(const Job& w, const Item& item, int64_t begin, int64_t end) {
-  if (item.street == w.last_street) DownOwn(w, item, begin, end);
-  Up(w, item, begin, end);
+void Leave(const Turn& t, const Item& item, int64_t begin, int64_t end) {
+  if (item.street == t.job->last_street) DownOwn(t, item, begin, end);
+  Up(t, item, begin, end);
+}
+
+// The empty sequences of both players.
+void Begin(const Turn& t) {
+  const int64_t n = t.job->hands;
+  for (const Player* player : {t.own, t.other}) std::copy_n(player->root, n, player->up);
+  std::fill_n(t.own->value_up, n, 0.0f);
+  Average(t.own->mean, t.own->lost, t.own->root, t.numbers->share, n);
 }
 
 // The way down to the last street and back up again.
-void Plan(Job* j, int64_t workers) {
-  using Step = void (*)(const Job&, const Item&, int64_t, int64_t);
-  std::vector<std::pair<const Item*, int64_t>> streets(j->last_street + 1, {nullptr, 0});
-  for (const Item* item = j->item; item < j->item + j->items; ++item) {
-    auto& [first, count] = streets[item->street];
-    if (count++ == 0) first = item;
+void Plan(const Turn& t, int64_t workers) {
+  using Step = void (*)(const Turn&, const Item&, int64_t, int64_t);
+  Phases& phases = t.job->phases;
+  const int64_t hands = t.job->hands, last_street = t.job->last_street;
+  std::vector<std::pair<const Item*, int64_t>> streets(last_street + 1, {nullptr, 0});
+  for (int64_t k = 0; k < t.job->items; ++k) {
+    auto& [first, count] = streets[t.own->item[k].street];
+    if (count++ == 0) first = t.own->item + k;
   }
-  const auto by_tile = [j, workers](const Item* item, Step step) {
-    const int64_t count = TilesOf(*j, *item, workers);
-    j->phases.Then(count, [j, item, step, count](int64_t k) {
-      const auto [begin, end] = Tile(j->hands, k, count);
-      step(*j, *item, begin, end);
+  const auto by_tile = [&](const Item* item, Step step) {
+    const int64_t count = TilesOf(t, *item, workers);
+    phases.Then(count, [t, item, step, count, hands](int64_t k) {
+      const auto [begin, end] = Tile(hands, k, count);
+      step(t, *item, begin, end);
     });
   };
+  phases.Then(1, [t](int64_t) { Begin(t); });
   for (const auto& [first, count] : streets) {
     if (count == 1) {
       by_tile(first, Enter);
-    } else if (first->street < j->last_street) {
-      j->phases.Then(count, [j, first = first](int64_t k) { Enter(*j, first[k], 0, j->hands); });
+    } else if (first->street < last_street) {
+      phases.Then(count, [t, first = first, hands](int64_t k) { Enter(t, first[k], 0, hands); });
     }
   }
   for (auto street = streets.rbegin(); street != streets.rend(); ++street) {
     const auto& [first, count] = *street;
     if (count == 1) {
-      j->phases.Then(first->part_end - first->part_begin, [j, first = first](int64_t k) {
-        LeavesOf(*j, *first, first->part_begin + k);
+      phases.Then(first->part_end - first->part_begin, [t, first = first](int64_t k) {
+        LeavesOf(t, *first, first->part_begin + k);
       });
       by_tile(first, Leave);
       continue;
     }
-    j->phases.Then(count, [j, first = first](int64_t k) {
+    phases.Then(count, [t, first = first, hands](int64_t k) {
       const Item& item = first[k];
-      if (item.street == j->last_street) Enter(*j, item, 0, j->hands);
-      for (int32_t p = item.part_begin; p < item.part_end; ++p) LeavesOf(*j, item, p);
-      const int64_t tiles = TilesOf(*j, item, 1);
-      for (int64_t t = 0; t < tiles; ++t) {
-        const auto [begin, end] = Tile(j->hands, t, tiles);
-        Leave(*j, item, begin, end);
+      if (item.street == t.job->last_street) Enter(t, item, 0, hands);
+      for (int32_t p = item.part_begin; p < item.part_end; ++p) LeavesOf(t, item, p);
+      const int64_t tiles = TilesOf(t, item, 1);
+      for (int64_t k = 0; k < tiles; ++k) {
+        const auto [begin, end] = Tile(hands, k, tiles);
+        Leave(t, item, begin, end);
       }
     });
   }
 }
 
-void AddBlock(Table& table, int64_t& start, float* data, ffi::Span<const int64_t> shape) {
-  table.data.push_back(data);
-  table.rows.push_back(shape[1]);
-  table.start.push_back(start);
-  start += shape[0] * shape[1];
+// Reads the arrays of the state in their order: average, what rounding lost, regrets, policies.
+ffi::Error ReadState(const ffi::RemainingRets& state, size_t& next, int64_t blocks,
+                     Player& player) {
+  for (float** to : {&player.mean, &player.lost}) {
+    auto array = state.get<F32>(next++);
+    if (!array.has_value()) return array.error();
+    *to = (*array)->typed_data();
+  }
+  for (Table* table : {&player.regret, &player.policy}) {
+    int64_t start = 1;
+    for (int64_t k = 0; k < blocks; ++k) {
+      auto array = state.get<F32>(next++);
+      if (!array.has_value()) return array.error();
+      const auto shape = (*array)->dimensions();
+      table->data.push_back((*array)->typed_data());
+      table->rows.push_back(shape[1]);
+      table->start.push_back(start);
+      start += shape[0] * shape[1];
+    }
+  }
+  return ffi::Error::Success();
+}
+
+Player Tables(F32 root, S32 rows, S32 items, S32 parts, S32 tasks, S32 leaf_own, S32 leaf_other,
+              F32 amount, S32 slot_begin, ffi::Result<F32> up, ffi::Result<F32> value_up,
+              ffi::Result<F32> slots, int64_t room) {
+  Player player;
+  player.root = root.typed_data();
+  player.row = reinterpret_cast<const Row*>(rows.typed_data());
+  player.item = reinterpret_cast<const Item*>(items.typed_data());
+  player.part = parts.typed_data();
+  player.task = tasks.typed_data();
+  player.leaf_own = leaf_own.typed_data();
+  player.leaf_other = leaf_other.typed_data();
+  player.amount = amount.typed_data();
+  player.slot_begin = slot_begin.typed_data();
+  player.up = up->typed_data();
+  player.value_up = value_up->typed_data();
+  player.slots = slots->typed_data();
+  player.room = room;
+  return player;
 }
 
 ffi::Error Sweep(ffi::ThreadPool pool, S32 place, U8 pair, S32 high, S32 count, F32 matrix,
-                 F32 scalars, F32 own_root, F32 other_root, S32 rows, S32 other_rows, S32 items,
-                 S32 parts, S32 tasks, S32 leaf_own, S32 leaf_other, F32 amount, S32 slot_begin,
-                 S32 orbit, F32, F32, ffi::RemainingArgs blocks, ffi::Result<F32> mean,
-                 ffi::Result<F32> lost, ffi::Result<F32> own_up, ffi::Result<F32> other_up,
-                 ffi::Result<F32> value_up, ffi::Result<F32> slots, ffi::Result<F32> shared,
-                 ffi::RemainingRets updated, int64_t num_blocks, int64_t own_room,
-                 int64_t other_room) {
+                 S32 orbit, F32 numbers, F32 root0, S32 rows0, S32 items0, S32 parts0, S32 tasks0,
+                 S32 own0, S32 other0, F32 amount0, S32 slot_begin0, F32 root1, S32 rows1,
+                 S32 items1, S32 parts1, S32 tasks1, S32 own1, S32 other1, F32 amount1,
+                 S32 slot_begin1, ffi::RemainingArgs, ffi::Result<F32> shared,
+                 ffi::Result<F32> up0, ffi::Result<F32> value0, ffi::Result<F32> slots0,
+                 ffi::Result<F32> up1, ffi::Result<F32> value1, ffi::Result<F32> slots1,
+                 ffi::RemainingRets state, int64_t blocks0, int64_t blocks1, int64_t room0,
+                 int64_t room1) {
+  static_assert(sizeof(Numbers) == 7 * sizeof(float));
   auto w = std::make_shared<Job>();
-  const int64_t hands = own_root.dimensions()[1];
-  w->boards = {hands,
-               place.typed_data(),
-               pair.typed_data(),
-               high.typed_data(),
-               count.typed_data(),
-               matrix.typed_data()};
-  w->hands = hands;
-  const float* x = scalars.typed_data();
-  w->numbers = {x[0], x[1], x[2], x[3], x[4], x[5], x[6]};
-  w->row = reinterpret_cast<const Row*>(rows.typed_data());
-  w->other_row = reinterpret_cast<const Row*>(other_rows.typed_data());
-  w->item = reinterpret_cast<const Item*>(items.typed_data());
-  w->items = items.dimensions()[0];
-  w->part = parts.typed_data();
-  w->task = tasks.typed_data();
-  w->leaf_own = leaf_own.typed_data();
-  w->leaf_other = leaf_other.typed_data();
-  w->amount = amount.typed_data();
-  w->slot_begin = slot_begin.typed_data();
+  w->hands = root0.dimensions()[1];
+  w->boards = {w->hands,           place.typed_data(), pair.typed_data(),
+               high.typed_data(),  count.typed_data(), matrix.typed_data()};
+  w->numbers = reinterpret_cast<const Numbers*>(numbers.typed_data());
+  w->steps = numbers.dimensions()[0];
   w->orbit = orbit.typed_data();
-  w->mean = mean->typed_data();
-  w->lost = lost->typed_data();
-  w->own_up = own_up->typed_data();
-  w->other_up = other_up->typed_data();
-  w->value_up = value_up->typed_data();
-  w->slots = slots->typed_data();
+  w->items = items0.dimensions()[0];
   w->shared = shared->dimensions()[0] > 0 ? shared->typed_data() : nullptr;
-  w->own_room = own_room;
-  w->other_room = other_room;
-  int64_t at = 1, entries = 0;
-  for (int64_t k = 0; k < 2 * num_blocks; ++k) {
-    if (k == num_blocks) at = 1;
-    auto block = updated.get<F32>(k);
-    if (!block.has_value()) return block.error();
-    AddBlock(k < num_blocks ? w->regret : w->policy, at, (*block)->typed_data(),
-             (*block)->dimensions());
-    entries += (*block)->element_count() / 2;
+  w->players[0] = Tables(root0, rows0, items0, parts0, tasks0, own0, other0, amount0, slot_begin0,
+                         up0, value0, slots0, room0);
+  w->players[1] = Tables(root1, rows1, items1, parts1, tasks1, own1, other1, amount1, slot_begin1,
+                         up1, value1, slots1, room1);
+  size_t next = 0;
+  for (int i = 0; i < 2; ++i) {
+    const ffi::Error error = ReadState(state, next, i == 0 ? blocks0 : blocks1, w->players[i]);
+    if (error.failure()) return error;
   }
-  at = 1;
-  for (size_t k = 2 * num_blocks; k < blocks.size(); ++k) {
-    auto block = blocks.get<F32>(k);
-    if (!block.has_value()) return block.error();
-    AddBlock(w->other_policy, at, block->typed_data(), block->dimensions());
+  w->last_street = w->players[0].item[w->items - 1].street;
+  int64_t entries = 0;
+  for (const Player& player : w->players) {
+    entries += (player.room + player.item[w->items - 1].own_end) * w->hands;
   }
-  for (int64_t k = 0; k < w->items; ++k) {
-    w->last_street = std::max<int64_t>(w->last_street, w->item[k].street);
-  }
-  std::copy_n(own_root.typed_data(), hands, w->own_up);
-  std::copy_n(other_root.typed_data(), hands, w->other_up);
-  std::fill_n(w->value_up, hands, 0.0f);
-  Average(w->mean, w->lost, w->own_up, w->numbers.share, hands);
   const int64_t workers = entries < kLeastWork ? 1 : std::max<int64_t>(1, pool.num_threads());
-  Plan(w.get(), workers);
+  for (int64_t k = 0; k < w->steps; ++k) {
+    for (int i = 0; i < 2; ++i) {
+      Plan({w.get(), &w->players[i], &w->players[1 - i], w->numbers + k}, workers);
+    }
+  }
   w->phases.Run(pool, workers, w);
   return ffi::Error::Success();
 }
@@ -358,11 +397,10 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxsolveSweep, Sweep,
                                   .Arg<S32>()  // high
                                   .Arg<S32>()  // count
                                   .Arg<F32>()  // matrix
-                                  .Arg<F32>()  // scalars
-                                  .Arg<F32>()  // own_root
-                                  .Arg<F32>()  // other_root
+                                  .Arg<S32>()  // orbit
+                                  .Arg<F32>()  // numbers
+                                  .Arg<F32>()  // of player 0: root
                                   .Arg<S32>()  // rows
-                                  .Arg<S32>()  // other_rows
                                   .Arg<S32>()  // items
                                   .Arg<S32>()  // parts
                                   .Arg<S32>()  // tasks
@@ -370,18 +408,25 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxsolveSweep, Sweep,
                                   .Arg<S32>()  // leaf_other
                                   .Arg<F32>()  // amount
                                   .Arg<S32>()  // slot_begin
-                                  .Arg<S32>()  // orbit
-                                  .Arg<F32>()  // mean, the same memory as the result
-                                  .Arg<F32>()  // lost, likewise
-                                  .RemainingArgs()  // regrets, policies (likewise), other's policies
-                                  .Ret<F32>()  // mean
-                                  .Ret<F32>()  // lost
-                                  .Ret<F32>()  // own_up
-                                  .Ret<F32>()  // other_up
-                                  .Ret<F32>()  // value_up
-                                  .Ret<F32>()  // slots
-                                  .Ret<F32>()  // shared
-                                  .RemainingRets()  // regrets, policies
-                                  .Attr<int64_t>("num_blocks")
-                                  .Attr<int64_t>("own_room")
-                                  .Attr<int64_t>("other_room"));
+                                  .Arg<F32>()  // of player 1: likewise
+                                  .Arg<S32>()
+                                  .Arg<S32>()
+                                  .Arg<S32>()
+                                  .Arg<S32>()
+                                  .Arg<S32>()
+                                  .Arg<S32>()
+                                  .Arg<F32>()
+                                  .Arg<S32>()
+                                  .RemainingArgs()  // the state, in the memory of the results
+                                  .Ret<F32>()       // shared
+                                  .Ret<F32>()       // of player 0: up
+                                  .Ret<F32>()       // value_up
+                                  .Ret<F32>()       // slots
+                                  .Ret<F32>()       // of player 1: likewise
+                                  .Ret<F32>()
+                                  .Ret<F32>()
+                                  .RemainingRets()  // the state, see ReadState
+                                  .Attr<int64_t>("blocks0")
+                                  .Attr<int64_t>("blocks1")
+                                  .Attr<int64_t>("room0")
+                                  .Attr<int64_t>("room1"));

@@ -33,6 +33,9 @@ from jaxsolve.tree._public_tree import (
 )
 from jaxsolve.types import Array
 
+FUSED = 8
+"""Iterations of one call of a fused operator."""
+
 
 class SolveState(NamedTuple):
     """Everything a run needs to go on (per player, in order of players).
@@ -139,12 +142,13 @@ def run(
     if sweep is None:
         one = functools.partial(iterate, tree, solver)
         return jax.lax.fori_loop(0, iterations, lambda _, s: one(s, horizon), state)
-    fused = functools.partial(_fused, sweep, tree, solver)
-    done = jax.lax.fori_loop(
-        0, iterations, lambda _, s: fused(s, horizon), state._replace(reach=())
-    )
-    reach = tuple(reach_of(p, b) for p, b in zip(tree.players, done.policy, strict=True))
-    return done._replace(reach=reach)
+    state = state._replace(reach=())
+    # Many at a time, and then the rest.
+    for count, times in ((FUSED, iterations // FUSED), (1, iterations % FUSED)):
+        some = functools.partial(_fused, sweep, tree, solver, count)
+        state = jax.lax.fori_loop(0, times, lambda _, s, some=some: some(s, horizon), state)
+    reach = tuple(reach_of(p, b) for p, b in zip(tree.players, state.policy, strict=True))
+    return state._replace(reach=reach)
 
 
 def average_policy(tree: PublicTree, state: SolveState) -> Policy:
@@ -163,7 +167,7 @@ def current_policy(tree: PublicTree, state: SolveState) -> Policy:
 
 
 def _sweep_of(tree: PublicTree, solver: Solver) -> Any:
-    """Returns the operator that does a player's step in one pass, if tree and solver have one."""
+    """Returns the operator that does whole iterations, if tree and solver have one."""
     sweep = getattr(tree.leaves[0], "sweep", None) if len(tree.leaves) == 1 else None
     plain = solver.sampler is None and solver.alternating
     if sweep is None or not plain or solver.minimizer.coefficients is None:
@@ -172,26 +176,29 @@ def _sweep_of(tree: PublicTree, solver: Solver) -> Any:
 
 
 def _fused(
-    sweep: Any, tree: PublicTree, solver: Solver, state: SolveState, horizon: Array
+    sweep: Any, tree: PublicTree, solver: Solver, count: int, state: SolveState, horizon: Array
 ) -> SolveState:
-    """Does the same as `iterate`, but for `reach`, which it neither reads nor returns."""
+    """Does `count` times the same as `iterate`, but for `reach`, which it leaves out."""
     assert solver.minimizer.coefficients is not None
     dtype = tree.players[0].root_reach.dtype
-    step = Step((state.iteration + 1).astype(dtype), jnp.asarray(horizon, dtype))
-    decay = jnp.asarray(solver.decay(step), dtype)
-    coefficients = solver.minimizer.coefficients(step)
-    minimizer, policy, average = list(state.minimizer), list(state.policy), list(state.average)
-    for i, mean in enumerate(state.average):
-        weight = mean.weight * decay + 1
-        regrets = tuple(r for (r,) in minimizer[i])
-        regrets, policy[i], (value, lost) = sweep(
-            tree, i, coefficients, 1 / weight, regrets, policy, (mean.mean, mean.lost)
-        )
-        minimizer[i] = tuple(type(s)(r) for s, r in zip(minimizer[i], regrets, strict=True))
-        average[i] = Mean(value, lost, weight)
-    return SolveState(
-        state.iteration + 1, tuple(minimizer), tuple(policy), (), tuple(average), state.nodes
+    t = (state.iteration + 1 + jnp.arange(count)).astype(dtype)
+    steps = Step(t, jnp.full(count, horizon, dtype))
+    coefficients = jax.vmap(solver.minimizer.coefficients)(steps)
+    decay = jnp.broadcast_to(jax.vmap(solver.decay)(steps), count).astype(dtype)
+    weights = [state.average[0].weight]
+    for k in range(count):
+        weights.append(weights[-1] * decay[k] + 1)
+    # The same for all hands and both players.
+    share = jnp.stack([1 / w.ravel()[0] for w in weights[1:]])
+    regrets = [tuple(r for (r,) in states) for states in state.minimizer]
+    averages = [(m.mean, m.lost) for m in state.average]
+    regrets, policy, averages = sweep(tree, coefficients, share, regrets, state.policy, averages)
+    minimizer = tuple(
+        tuple(type(s)(r) for s, r in zip(states, new, strict=True))
+        for states, new in zip(state.minimizer, regrets, strict=True)
     )
+    average = tuple(Mean(mean, lost, weights[-1]) for mean, lost in averages)
+    return SolveState(state.iteration + count, minimizer, tuple(policy), (), average, state.nodes)
 
 
 def _exact_values(tree: PublicTree, player: int, policy: Blocks, reach: Sequence[Array]) -> Blocks:

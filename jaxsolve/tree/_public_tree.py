@@ -92,8 +92,8 @@ class PlayerTree:
 class LeafOperator(Protocol):
     """What the leaves are worth. A pytree, so payoffs can be swapped and vmapped.
 
-    An operator that is the only one of its tree may also have an attribute `sweep`, which does a
-    player's whole step of an iteration of regret matching; see `NativeSweep`.
+    An operator that is the only one of its tree may also have an attribute `sweep`, which does
+    whole iterations of regret matching; see `NativeSweep`.
     """
 
     def __call__(self, player: int, reach: Sequence[Array]) -> Array:

@@ -16,7 +16,7 @@ from jaxsolve import native
 from jaxsolve.holdem._spot_tree import SpotTree
 from jaxsolve.regret import Step, normalise
 from jaxsolve.solve import SolveState, init_state, run
-from jaxsolve.solve._loop import _sweep_of
+from jaxsolve.solve._loop import FUSED, _sweep_of
 from jaxsolve.tree import PublicTree
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -109,6 +109,18 @@ def test_one_iteration_equals_the_loop(spot: SpotTree, solver: str):
         )
         np.testing.assert_allclose(a.mean[legal], b.mean[legal], atol=2e-6)
         np.testing.assert_array_equal(a.weight, b.weight)
+
+
+def test_many_iterations_equal_one_by_one(spot: SpotTree):
+    tree, solver = spot.tree.replace(info=None), js.dcfr()
+    horizon = jnp.asarray(FUSED + 3, jnp.int32)
+    at_once = run(tree, solver, init_state(tree, solver), horizon, horizon)
+    state = init_state(tree, solver)
+    for _ in range(FUSED + 3):
+        state = run(tree, solver, state, jnp.asarray(1, jnp.int32), horizon)
+    # The coefficients of several steps may be rounded otherwise than those of one.
+    for a, b in zip(jax.tree.leaves(at_once), jax.tree.leaves(state), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
 
 
 def test_runs_converge(spot: SpotTree):
