@@ -27,7 +27,7 @@ from jaxsolve.search._depth_generate import solution_of
 from jaxsolve.search._depth_plan import Plan, Point, plan_of
 from jaxsolve.solve._solver import Solver
 from jaxsolve.subgame._alternative import base_of
-from jaxsolve.subgame._build import Options, build
+from jaxsolve.subgame._build import Built, Options, build
 from jaxsolve.subgame._gadgets import GADGETS
 from jaxsolve.subgame._index import GameIndex, index_of
 from jaxsolve.subgame._places import Places, places, reached
@@ -228,12 +228,10 @@ def search_at(who: Searcher, beliefs: Beliefs, points: Sequence[Point]) -> tuple
     roots = sorted({p.root for p in points})
     taken = sorted({p.taken for p in points if p.taken >= 0})
     part = limited_part(who, roots, taken)
-    if part is None:
-        return beliefs, 0
     alternative = None
     if taken and who.gadget(roots[0]) != "unsafe":  # O must not gain by leaving the menu
         menu = limited_part(who, roots, [])
-        alternative = None if menu is None else _class_values(who, beliefs, menu, roots)
+        alternative = _class_values(who, beliefs, menu, roots)
     found = _solve(who, beliefs, part, roots, alternative)
     if found is None:
         return beliefs, 0
@@ -241,8 +239,8 @@ def search_at(who: Searcher, beliefs: Beliefs, points: Sequence[Point]) -> tuple
     return _written(who, beliefs, part, solution, points), where.count
 
 
-def limited_part(who: Searcher, roots: Sequence[int], taken: Sequence[int]) -> PublicTree | None:
-    """Returns the game that searches with one horizon take place in; None where nothing is left."""
+def limited_part(who: Searcher, roots: Sequence[int], taken: Sequence[int]) -> PublicTree:
+    """Returns the game that searches with one horizon take place in."""
     keep = who.plan.keep(roots, taken)
     found = who.leaves(int(roots[0]))
     if found is not None:
@@ -273,6 +271,44 @@ def composed(info: TreeInfo, beliefs: Beliefs, player: int) -> np.ndarray:
     return np.where(total[row] > 0, odds / np.where(total > 0, total, 1)[row], even)
 
 
+def subgame_of(
+    who: Searcher,
+    beliefs: Beliefs,
+    part: PublicTree,
+    roots: Sequence[int],
+    alternative: dict[tuple[int, int], float] | None,
+) -> tuple[PublicTree, Built, Places] | None:
+    """Returns (searches as one tree, how it was built, where they begin); None if P never comes.
+
+    Args:
+        who: searches.
+        beliefs: so far.
+        part: the game that the searches take place in.
+        roots: where they begin.
+        alternative: O's alternative values by (root, infostate); exact ones by default.
+    """
+    index = index_of(part)
+    player = who.plan.player
+    mine, theirs = (_local(part, who, beliefs, i) for i in (player, 1 - player))
+    base = base_of(index, player, mine, theirs)
+    asked = places(index, player, np.asarray(roots), "common")
+    where, _ = reached(index, asked, base.plan)
+    if not where.count:
+        return None
+    gadget = who.gadget(int(roots[0]))
+    options = Options(gadget)
+    if alternative is not None:
+        value = np.array(
+            [
+                alternative[int(where.at[b]), int(c)]
+                for b, c in zip(where.class_of, where.classes, strict=True)
+            ]
+        )
+        options = dataclasses.replace(options, alternative=value)
+    built = build(index, where, base, options)
+    return tree_of(index, built, gadget, 0), built, where
+
+
 def _solve(
     who: Searcher,
     beliefs: Beliefs,
@@ -281,31 +317,18 @@ def _solve(
     alternative: dict[tuple[int, int], float] | None,
 ) -> tuple[list[np.ndarray], Places] | None:
     """Returns (per player float64 [C of `part`], NaN where nothing was solved; the places)."""
-    index = index_of(part)
-    mine, theirs = (_local(part, who, beliefs, i) for i in (who.plan.player, 1 - who.plan.player))
-    base = base_of(index, who.plan.player, mine, theirs)
-    asked = places(index, who.plan.player, np.asarray(roots), "common")
-    where, _ = reached(index, asked, base.plan)
-    if not where.count:
+    made = subgame_of(who, beliefs, part, roots, alternative)
+    if made is None:
         return None
-    gadget = who.gadget(int(roots[0]))
-    options = Options(gadget)
-    built = build(index, where, base, options)
-    if alternative is not None:
-        value = np.array(
-            [
-                alternative[int(where.at[b]), int(c)]
-                for b, c in zip(where.class_of, where.classes, strict=True)
-            ]
-        )
-        built = build(index, where, base, dataclasses.replace(options, alternative=value))
-    tree = tree_of(index, built, gadget, 0)
+    tree, built, where = made
+    assert part.info is not None
+    player = who.plan.player
     policy = solution_of(tree, who.search.solver, who.search.iterations)
-    out = [np.full(len(p.action), np.nan) for p in index.info.players]
+    out = [np.full(len(p.action), np.nan) for p in part.info.players]
     core = built.core
-    out[who.plan.player][core.source[0]] = policy.probabilities(who.plan.player)
-    answer = policy.probabilities(1 - who.plan.player)
-    out[1 - who.plan.player][core.source[1]] = answer[len(answer) - len(core.source[1]) :]
+    out[player][core.source[0]] = policy.probabilities(player)
+    answer = policy.probabilities(1 - player)
+    out[1 - player][core.source[1]] = answer[len(answer) - len(core.source[1]) :]
     return out, where
 
 

@@ -30,15 +30,15 @@ def leduc() -> tuple[js.PublicTree, leaf.DepthLimit, list[js.Policy]]:
 def test_rollouts_are_unbiased_and_converge_by_the_root(leduc, choosers: str):
     tree, limit, policies = leduc
     exact = np.asarray(leaf.leaf_values(tree, limit, policies, choosers=choosers))
-    errors = {}
-    for count in (4, 64):
+    errors, deviation = {}, np.zeros(exact.shape)
+    for count in (64, 4):  # payoffs are skewed: the larger samples say how far they spread
         draw = leaf.rollouts(tree, limit, policies, count=count, choosers=choosers)
         drawn = jax.vmap(draw)(jax.random.split(jax.random.key(count), 200))
         error = np.asarray(drawn) - exact  # [200, L, k_0, k_1]
         assert drawn.shape[1:] == exact.shape
-        deviation = error.std(0, ddof=1)
+        deviation = np.maximum(deviation, error.std(0, ddof=1) * np.sqrt(count))
         bias = np.abs(error.mean(0))
-        assert (bias < 5 * deviation / np.sqrt(200) + 1e-9).all()  # of hundreds of values
+        assert (bias < 5 * deviation / np.sqrt(200 * count) + 1e-9).all()  # of hundreds of values
         errors[count] = np.sqrt((error**2).mean())
     assert errors[4] / errors[64] == pytest.approx(4, rel=0.1)  # sqrt(64 / 4)
 

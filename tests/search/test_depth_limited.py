@@ -129,3 +129,26 @@ def test_bad_input(kuhn):
         search.depth_limited(tree, search.DepthSearch([blueprint], ahead=0))
     with pytest.raises(ValueError, match="no continuations"):
         search.depth_limited(tree, search.DepthSearch([]))
+
+
+def test_an_agent_plays_the_composed_policy(kuhn):
+    """It makes only the searches on its way, and comes to the same strategy."""
+    tree, blueprint, always = kuhn
+    settings = search.DepthSearch(
+        [blueprint, *always], ahead=1, gadget="resolve", solver="pcfr+", iterations=300
+    )
+    whole = search.depth_limited(tree, settings).policy
+    for player, infosets in ((0, (0, 3)), (1, (0, 1))):
+        agent = search.depth_agent(tree, settings, player)
+        p = tree.info.players[player]
+        for infoset in infosets:
+            state = agent.init(jax.random.key(0))
+            action, policy, after = agent.act(state, infoset, jax.random.key(1))
+            at = slice(*p.offset[infoset : infoset + 2])
+            want = whole.probabilities(player)[at]
+            np.testing.assert_allclose(policy[p.action[at]], want, atol=1e-6)
+            assert policy[action] > 0
+            again, _, same = agent.act(after, infoset, jax.random.key(1))
+            assert (again, same.done) == (action, after.done)  # nothing is searched twice
+    with pytest.raises(ValueError, match="has infosets 0 to 5"):
+        agent.act(state, 6, jax.random.key(0))
