@@ -10,6 +10,7 @@ from jaxsolve.learn._train import NonFiniteError as NonFiniteError
 from jaxsolve.learn._train import Plan as Plan
 from jaxsolve.learn._train import Trained as Trained
 from jaxsolve.learn._train import TrainState as TrainState
+from jaxsolve.learn._train import loss as loss
 from jaxsolve.learn._train import train as train
 from jaxsolve.learn._validate import Errors as Errors
 from jaxsolve.learn._validate import HeldOut as HeldOut

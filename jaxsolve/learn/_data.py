@@ -20,9 +20,9 @@ from jaxsolve.leaf._value_net import normalised
 from jaxsolve.nets import Net
 from jaxsolve.search._belief_solve import Solution, policy_at, solve_belief
 from jaxsolve.search._beliefs import Subgames
-from jaxsolve.tree._public_game import PublicGame
 from jaxsolve.solve import Solver
 from jaxsolve.tree._gather import pick
+from jaxsolve.tree._public_game import PublicGame
 from jaxsolve.types import CHANCE, TERMINAL, Array, PRNGKey
 
 
@@ -157,6 +157,7 @@ def self_play(
     return Source(init, sample, batch)
 
 
+@jax.jit
 def draw_beliefs(possible: Array, key: PRNGKey) -> Array:
     """Returns random beliefs [B, 2, H] over the possible hands.
 
@@ -213,8 +214,9 @@ def _random_leaf(
     who, walk = jax.random.split(key)
     explorer = jax.random.randint(who, (), 0, 2)
 
-    def step(node: Array, key: PRNGKey) -> tuple[Array, None]:
-        move, stray = jax.random.split(key)
+    def step(node: Array, depth: Array) -> tuple[Array, None]:
+        key = jax.random.fold_in(walk, depth)
+        move, stray = jax.random.fold_in(key, 0), jax.random.fold_in(key, 1)
         actor = nodes.actor[node]
         reach = jnp.where(
             actor == 1,
@@ -231,4 +233,4 @@ def _random_leaf(
         inner = there.any()
         return jnp.where(inner, chosen, node), None
 
-    return jax.lax.scan(step, jnp.int32(0), jax.random.split(walk, depth))[0]
+    return jax.lax.scan(step, jnp.int32(0), jnp.arange(depth))[0]

@@ -13,8 +13,8 @@ import numpy as np
 from jaxsolve.learn._data import draw_beliefs, solved
 from jaxsolve.nets import Net
 from jaxsolve.search._beliefs import Subgames, subgames
-from jaxsolve.tree._public_game import PublicGame, no_limit
 from jaxsolve.solve import Solver
+from jaxsolve.tree._public_game import PublicGame, no_limit
 from jaxsolve.types import Array, PRNGKey
 
 

@@ -170,7 +170,7 @@ def make_net(game: Any, module: ValueNetwork, key: PRNGKey) -> Net:
         raise ValueError(f'unknown activation {module.activation!r}; choose "relu" or "gelu"')
     possible = game.possible[game.representative]
     features = np.asarray(game.features)
-    params = module.init(
+    params = jax.jit(module.init)(
         key, jnp.zeros(features.shape[1]), jnp.zeros(possible.shape[1:]), jnp.asarray(possible[0])
     )
     return Net(

@@ -1,0 +1,83 @@
+"""The network: zero sums, masks, and what it refuses."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import games
+from jaxsolve import learn, nets
+from jaxsolve.search import public_game
+
+
+@functools.cache
+def leduc() -> Any:
+    return public_game(games.load("leduc"))
+
+
+@pytest.mark.parametrize("body", nets.BODIES)
+def test_values_sum_to_zero_and_impossible_hands_have_none(body: str):
+    game = leduc()
+    module = nets.ValueNetwork(16, 2, body=body, actions=3)
+    net = nets.make_net(game, module, jax.random.key(0))
+    kind = jnp.asarray(np.tile(game.kinds_after_chance(), 2))
+    beliefs = learn.draw_beliefs(net.possible[kind], jax.random.key(1))
+    np.testing.assert_allclose(beliefs.sum(-1), 1, atol=1e-6)
+    values = net(kind, beliefs)
+    assert values.shape == (len(kind), 2, 6)
+    np.testing.assert_allclose((values * beliefs).sum((1, 2)), 0, atol=1e-6)
+    assert (np.asarray(values)[~np.asarray(net.possible[kind])] == 0).all()
+    assert (np.asarray(beliefs)[~np.asarray(net.possible[kind])] == 0).all()
+    assert net.output(kind, beliefs).logits.shape == (len(kind), 3, 6)  # type: ignore[union-attr]
+
+
+def test_impossible_hands_have_no_gradient():
+    game = leduc()
+    net = nets.make_net(game, nets.ValueNetwork(8, 1), jax.random.key(0))
+    kind = jnp.asarray([game.kinds_after_chance()[0]])
+    possible = net.possible[kind]
+    beliefs = learn.draw_beliefs(possible, jax.random.key(1))
+    values = jax.random.normal(jax.random.key(2), possible.shape)
+
+    @jax.jit
+    def grads(targets: Any) -> Any:
+        examples = learn.Examples(kind, beliefs, targets, jnp.zeros((1, 3, 6)))
+        return jax.grad(learn.loss)(net.params, net, examples, learn.Plan())
+
+    other = jnp.where(possible, values, values + 7)
+    for a, b in zip(jax.tree.leaves(grads(values)), jax.tree.leaves(grads(other)), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_the_correction_moves_all_possible_values_alike():
+    possible = jnp.array([[True, True, False], [True, True, True]])
+    beliefs = jnp.array([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5]])
+    values = jnp.array([[1.0, 3.0, 9.0], [1.0, 1.0, 1.0]])
+    found = nets.zero_sum(values, beliefs, possible)  # the sum is 2 + 1 = 3
+    np.testing.assert_allclose(found, [[-0.5, 1.5, 0], [-0.5, -0.5, -0.5]], atol=1e-6)
+
+
+def test_features_come_from_the_game():
+    game = leduc()
+    assert game.features.shape == (game.num_kinds, 6 + 2 * 2 + 1)
+    by_state = {tuple(row) for row in game.features[game.kinds_after_chance()]}
+    assert len(by_state) == 18  # 3 pots, 6 boards
+    plain = public_game(games.load("kuhn"))  # which describes nothing: kinds are told apart
+    np.testing.assert_array_equal(plain.features, np.eye(plain.num_kinds))
+
+
+def test_bad_input():
+    game = leduc()
+    with pytest.raises(ValueError, match="unknown body"):
+        nets.make_net(game, nets.ValueNetwork(body="cnn"), jax.random.key(0))
+    with pytest.raises(ValueError, match="unknown activation"):
+        nets.make_net(game, nets.ValueNetwork(activation="tanh"), jax.random.key(0))
+    net = nets.make_net(game, nets.ValueNetwork(4, 1), jax.random.key(0))
+    net.check(game)
+    with pytest.raises(ValueError, match=r"is of leduc .* kuhn has 4 and 3"):
+        net.check(public_game(games.load("kuhn")))
