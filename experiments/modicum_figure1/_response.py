@@ -64,6 +64,7 @@ def answer(
     choosers: str = "opponent",
     values: str = "exact",
     settings: Settings | None = None,
+    room: int = 1,
     fallback: js.Policy,
 ) -> Answer:
     """Returns P's answer to the bet.
@@ -74,10 +75,13 @@ def answer(
         choosers: "opponent" or "all".
         values: one of LEAVES.
         settings: budgets.
+        room: pads the continuations to so many with the blueprint, so that answers with more and
+            with fewer of them are the same compiled program.
         fallback: of the game with the bet, where nothing is searched.
     """
     begin = time.perf_counter()
     settings = settings or Settings()
+    policies = [*policies, *policies[:1] * (room - len(policies))]
     part = _limited(spot, policies, choosers, values, settings, fallback)
     solution = _first_round(spot, part, policies, choosers, values, settings, fallback)
     whole = leaf.extend(part, solution, fallback)

@@ -129,7 +129,7 @@ def spot(rules: Rules, *, solve_value: int = 20_000) -> Spot:
     del whole
     found = js.solve(menu, "cfr+", iterations=rules.iterations, measure_every=rules.iterations)
     value = js.solve(
-        game, "pcfr+", iterations=solve_value, measure_every=solve_value // 10, target=1e-5
+        game, "pcfr+", iterations=solve_value, measure_every=solve_value // 10, target=5e-5
     )
     limit, both = leaf.after_round(menu), leaf.after_round(game)
     table = game.info.states  # type: ignore[union-attr]

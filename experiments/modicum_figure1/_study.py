@@ -158,6 +158,7 @@ def measured(here: Spot, plan: Plan) -> Iterator[dict[str, Any]]:
                 choosers=choosers,
                 values=values,
                 settings=plan.settings,
+                room=len(policies),
                 fallback=fallback,
             )
             seconds = got.seconds + made * count / len(policies)

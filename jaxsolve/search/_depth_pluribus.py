@@ -4,8 +4,8 @@ A search is always rooted at the start of the betting round, so that O's strateg
 decision is free to change. P's own past actions of the round are frozen, at the probabilities with
 which they were played, for the hand that P holds and for no other. P plays the final iterate; what
 the players believe at the start of the next round follows the average (Brown and Sandholm 2019,
-supplementary material). Differs from Pluribus in that these beliefs come from the round's first search alone,
-which has frozen nothing, so that they are the same for every hand P may hold.
+supplementary material). Differs from Pluribus in that these beliefs come from the round's first
+search alone, which has frozen nothing, so that they are the same for every hand P may hold.
 
 Hands that have acted alike in a round share everything but what is frozen: their searches are one
 vmapped program.

@@ -26,7 +26,7 @@ def leduc() -> tuple[js.PublicTree, leaf.DepthLimit, list[js.Policy]]:
         return tree, leaf.after_round(tree), policies
 
 
-@pytest.mark.parametrize("choosers", ["opponent", "all"])
+@pytest.mark.parametrize("choosers", ["opponent", pytest.param("all", marks=pytest.mark.slow)])
 def test_rollouts_are_unbiased_and_converge_by_the_root(leduc, choosers: str):
     tree, limit, policies = leduc
     exact = np.asarray(leaf.leaf_values(tree, limit, policies, choosers=choosers))
@@ -58,15 +58,16 @@ def test_a_solver_draws_values_inside_the_solve(leduc):
     limited = leaf.continuations(tree, limit, policies)
     draw = leaf.rollouts(tree, limit, policies, count=3)
     solver = search.with_sampled_values(js.cfr(), draw)
-    found = js.solve(limited, solver, iterations=300, measure_every=20, progress=False)
+    found = js.solve(limited, solver, iterations=100, measure_every=20, progress=False)
     start = float(js.exploitability(limited, js.uniform_policy(limited)))
-    assert found.exploitability < 0.1 * start
+    assert found.exploitability < 0.2 * start
     again = js.solve(limited, solver, iterations=20, measure_every=20, progress=False)
     assert again.exploitability == found.curve.exploitability[0]  # keys are of the iteration
     with pytest.raises(ValueError, match="no depth limit whose values"):
         js.solve(tree, solver, iterations=1, progress=False)
 
 
+@pytest.mark.slow  # 1,500 steps of rollouts
 def test_a_network_learns_the_values(leduc):
     """Trained on single rollouts, it comes closer to the exact values than its targets are."""
     tree, limit, policies = leduc

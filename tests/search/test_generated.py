@@ -35,7 +35,7 @@ def test_self_play_finds_the_continuations_of_rock_paper_scissors():
     np.testing.assert_allclose(whole.probabilities(0), [0.4, 0.4, 0.2], atol=1e-6)
 
 
-@pytest.mark.parametrize("choosers", ["opponent", "all"])
+@pytest.mark.parametrize("choosers", ["opponent", pytest.param("all", marks=pytest.mark.slow)])
 def test_more_generated_values_leave_less_to_exploit(choosers: str):
     """Each is a best response to the search before, so that it takes back what that gave away."""
     tree = js.compile(games.load("nolimit_leduc(ranks=4,suits=1,stack=5,sizes=[1.0])"))

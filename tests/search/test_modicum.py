@@ -1,0 +1,49 @@
+"""The experiments on multi-valued states; the larger one with the smallest settings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experiments import modicum_figure1, modicum_rps
+from experiments.modicum_figure1._response import Settings
+from experiments.modicum_figure1._spot import Rules
+from experiments.modicum_figure1._study import EXACT, Plan
+
+
+def test_modicum_rps(tmp_path: Path):
+    report = modicum_rps.main(True, tmp_path)
+    found = json.loads((tmp_path / "result.json").read_text())
+    assert found["rows"] == report.rows
+    one, _, three = report.rows
+    assert [r["values"] for r in report.rows] == [1, 2, 3]
+    assert one["exploitability"] >= 0.2
+    np.testing.assert_allclose(three["strategy"], [0.4, 0.4, 0.2], atol=1e-3)
+    assert three["exploitability"] < 5e-3
+    assert (tmp_path / "modicum_rps.png").stat().st_size > 1000
+
+
+@pytest.mark.slow  # every line compiles programs of its own
+def test_modicum_figure1(tmp_path: Path):
+    rules = Rules(
+        "tiny", "nolimit_leduc(ranks=3,suits=1,stack=12,ante=2,raises=1,", "bet", 2.0, 200
+    )
+    lines = (*EXACT, *(("self_generated", c, v) for c in ("opponent", "all") for v in ESTIMATES))
+    settings = Settings(search=100, resolve=100, target=1e-2, rollouts=1, steps=20)
+    plan = Plan(rules, (1, 2), lines, settings, generate=50)
+    report = modicum_figure1.main(True, tmp_path, plans=[plan])
+    found = json.loads((tmp_path / "result.json").read_text())
+    assert found["rows"] == report.rows
+    keys = {"game", "method", "choosers", "leaf", "values", "exploitability_mbb", "seconds"}
+    assert all(set(r) == keys for r in report.rows)
+    assert len(report.rows) == 3 + 2 * len(lines)
+    gaps = {r["method"]: r["exploitability_mbb"] for r in report.rows[:3]}
+    assert gaps["in_abstraction"] < gaps["translation_random"]
+    assert all(r["exploitability_mbb"] > -1 for r in report.rows)
+    assert (tmp_path / "modicum_figure1.png").stat().st_size > 1000
+
+
+ESTIMATES = ("rollout", "network")
