@@ -23,8 +23,9 @@ from experiments.modicum_figure1._spot import Spot
 from jaxsolve import leaf, search, subgame
 from jaxsolve.evaluate import action_values
 
-LEAVES = ("exact", "rollout", "network")
-"""Where values at the limit come from."""
+LEAVES = ("exact", "rollout", "network", "exact_own_pot")
+"""Where values at the limit come from. The last takes no means: there the continuations go on after
+the bet as after a near one (action translation), and are evaluated for the chips that are there."""
 
 
 class Settings(NamedTuple):
@@ -98,6 +99,9 @@ def _limited(
 ) -> js.PublicTree:
     """Returns the game with the bet, cut at the end of the first round after the bet."""
     options = {"player": spot.player, "choosers": choosers}
+    if values == "exact_own_pot":
+        here = [search.translate(p, spot.game, spot.words()) for p in policies]
+        return leaf.continuations(spot.game, spot.after_bet, here, **options)
     if values == "network":
         near = _learned(spot, policies, choosers, settings)
     else:

@@ -70,6 +70,7 @@ EXACT = (
 ESTIMATED = (
     ("self_generated", "opponent", "rollout"),
     ("self_generated", "opponent", "network"),
+    ("self_generated", "opponent", "exact_own_pot"),
 )
 
 QUICK = (
