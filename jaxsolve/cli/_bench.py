@@ -34,7 +34,6 @@ def bench(
 ) -> None:
     """Measure build, compilation, iterations, memory and time to 1e-3, beside other solvers."""
     _setup.start_jax(x64=x64)
-    import rich
 
     experiments = _reproduce.experiments()
     report = experiments.load("bench").main(
@@ -47,7 +46,7 @@ def bench(
         record=record,
         say=lambda line: print(line, file=sys.stderr, flush=True),
     )
-    rich.print(_reproduce.table(report))
+    _reproduce.show(report)
     for peer, mean in report.extra["geometric_mean"].items():
         print(
             f"{peer} takes {mean['ratio']:.4g} times as long in the geometric mean of "

@@ -29,11 +29,8 @@ def reproduce(
         return
     experiment = found.load(name)
     _setup.start_jax()
-    import rich
-
     out = Path("runs") / name if out is None else out
-    report = experiment.main(quick, out)
-    rich.print(table(report))
+    show(experiment.main(quick, out))
     print(f"written to {out}", file=sys.stderr)
 
 
@@ -54,15 +51,35 @@ def experiments() -> ModuleType:
         ) from error
 
 
+def show(report: Any) -> None:
+    """Prints a report's table, as wide as its numbers need even where the terminal is narrower."""
+    import rich.console
+    import rich.measure
+
+    drawn = table(report)
+    console = rich.console.Console()
+    roomy = console.options.update(max_width=10_000)
+    need = rich.measure.Measurement.get(console, roomy, drawn).minimum
+    rich.console.Console(width=max(console.width, need)).print(drawn)
+
+
 def table(report: Any) -> Any:
-    """Returns a report as a table for the terminal."""
+    """Returns a report as a table for the terminal; titles and words wrap, numbers do not."""
     import rich.table
 
     from experiments import cell, columns
 
     lines = report.table
     keys = columns(lines)
-    drawn = rich.table.Table(*keys, title=report.name)
+    drawn = rich.table.Table(title=report.name)
+    for key in keys:
+        words = not all(isinstance(line.get(key), int | float | None) for line in lines)
+        drawn.add_column(
+            key.replace("_", " "),
+            justify="left" if words else "right",
+            min_width=0 if words else max(len(cell(line.get(key))) for line in lines),
+            overflow="fold",
+        )
     for line in lines:
         drawn.add_row(*(cell(line.get(k)) for k in keys))
     return drawn
