@@ -76,9 +76,7 @@ def one_match(
     mind = opponent.init(jnp.int32(1 - you), jax.random.fold_in(key, 0))
     act = jax.jit(opponent.act)
     state, shown, step = 0, "", 0
-    rows = {
-        i: {int(x): k for k, x in enumerate(p.infostate)} for i, p in enumerate(info.players)
-    }
+    rows = {i: {int(x): k for k, x in enumerate(p.infostate)} for i, p in enumerate(info.players)}
     while (actor := int(table.actor[state])) != TERMINAL:
         below = np.flatnonzero(table.parent == state)
         moves = [int(a) for a in table.action[below]]

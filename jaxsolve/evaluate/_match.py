@@ -110,10 +110,14 @@ def arena(tree: PublicTree) -> Arena:
         infoset[acts] = number[table.infostate[acts, i]]
     utility = np.zeros((size, table.game.num_players))
     utility[table.terminal] = table.utility
-    arrays = (table.actor.astype(np.int32), child, chance, infoset, utility)
-    kinds = (int, int, float, int, float)
-    placed = [jnp.asarray(x, k) for x, k in zip(arrays, kinds, strict=True)]
-    return Arena(*placed, depth=len(table.depth_start) - 2)
+    return Arena(
+        actor=jnp.asarray(table.actor, jnp.int32),
+        child=jnp.asarray(child),
+        chance=jnp.asarray(chance, float),
+        infoset=jnp.asarray(infoset),
+        utility=jnp.asarray(utility, float),
+        depth=len(table.depth_start) - 2,
+    )
 
 
 def play_matches(
