@@ -33,6 +33,7 @@ class Settings(NamedTuple):
 
     Attributes:
         search: iterations of CFR+ in the first round.
+        drawn: the same where values are drawn at each, which costs far more.
         resolve: iterations of CFR+ in the second round.
         target: gap at which a subgame of the second round is left, in chips.
         rollouts: of each value, drawn anew at each iteration.
@@ -40,6 +41,7 @@ class Settings(NamedTuple):
     """
 
     search: int = 2000
+    drawn: int = 300
     resolve: int = 2000
     target: float = 1e-4
     rollouts: int = 3
@@ -173,7 +175,7 @@ def _first_round(
     # Values are drawn inside the solve, so the root is that of the game, where O may stay on the
     # menu; P's strategy there stays as it was.
     drawn = Partial(_drawn, jnp.asarray(spot.neighbours), draw)
-    found = _solve(part, search.with_sampled_values(js.cfr_plus(), drawn), settings.search)
+    found = _solve(part, search.with_sampled_values(js.cfr_plus(), drawn), settings.drawn)
     after = leaf.public_below(part.info.states, np.array([spot.bet]))  # type: ignore[union-attr]
     parts = []
     for i, p in enumerate(part.info.players):  # type: ignore[union-attr]

@@ -128,8 +128,9 @@ def spot(rules: Rules, *, solve_value: int = 20_000) -> Spot:
     game = leaf.pruned(whole, keep_menu | after)
     del whole
     found = js.solve(menu, "cfr+", iterations=rules.iterations, measure_every=rules.iterations)
+    close = 5e-5 * rules.unit  # a twentieth of a thousandth of a big blind
     value = js.solve(
-        game, "pcfr+", iterations=solve_value, measure_every=solve_value // 10, target=5e-5
+        game, "pcfr+", iterations=solve_value, measure_every=solve_value // 20, target=close
     )
     limit, both = leaf.after_round(menu), leaf.after_round(game)
     table = game.info.states  # type: ignore[union-attr]

@@ -84,7 +84,13 @@ QUICK = (
 )
 FULL = (
     Plan(LEDUC, (1, 2, 4, 8, 16), (*EXACT, *ESTIMATED)),
-    Plan(FLOP, (1, 2, 4, 8, 16), (EXACT[0], EXACT[2]), Settings(search=1000, resolve=1000)),
+    Plan(
+        FLOP,
+        (1, 2, 4, 8, 16),
+        (EXACT[2], EXACT[0]),
+        Settings(search=500, resolve=500, target=0.05),
+        200,
+    ),
 )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from jaxsolve.leaf._continuations import named
+from jaxsolve.leaf._info import named
 from jaxsolve.tree._info import TreeInfo
 from jaxsolve.tree._policy import Policy, policy_from_probabilities
 from jaxsolve.tree._public_tree import PublicTree

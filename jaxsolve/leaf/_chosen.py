@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jaxsolve.leaf._continuations import LimitedInfo, named
+from jaxsolve.leaf._info import LimitedInfo, named
 from jaxsolve.tree._policy import Policy
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from jaxsolve.leaf._info import LeafStates, LimitedInfo, entry_of_state, leaf_states, named
 from jaxsolve.leaf._limit import DepthLimit, describe_public
 from jaxsolve.leaf._operator import MultiValued, multi_valued
 from jaxsolve.leaf._table import limit_table
@@ -31,7 +32,8 @@ from jaxsolve.tree._history import states_of
 from jaxsolve.tree._info import TreeInfo
 from jaxsolve.tree._payoffs import sparse_payoffs
 from jaxsolve.tree._place import place
-from jaxsolve.tree._policy import Policy, policy_from_probabilities
+from jaxsolve.tree._policy import Policy
+from jaxsolve.tree._policy_merge import Lifted
 from jaxsolve.tree._public_tree import PublicTree
 from jaxsolve.types import Array
 
@@ -41,66 +43,14 @@ TOLERANCE = 1e-3
 """How far the probabilities of an infoset may be from 1 in sum."""
 
 
-@dataclasses.dataclass(frozen=True)
-class LeafStates:
-    """The world states at a depth limit (L states).
-
-    Attributes:
-        state: int64 [L], their numbers in the whole game.
-        public: int64 [L], public states.
-        infostate: int64 [L, 2], infostates of each player.
-        chance: float64 [L], probability of chance on the way.
-    """
-
-    state: np.ndarray
-    public: np.ndarray
-    infostate: np.ndarray
-    chance: np.ndarray
-
-    def groups(self, player: int) -> tuple[np.ndarray, int]:
-        """Returns (int32 [L] infostates of a player numbered from 0, how many)."""
-        unique, group = np.unique(self.infostate[:, player], return_inverse=True)
-        return group.reshape(-1).astype(np.int32), len(unique)
-
-
 LeafValues = Array | np.ndarray | Callable[[LeafStates], Array | np.ndarray]
 """Values [L, k] of one chooser or [L, k, k] of two, to player 0, or what makes them."""
-
-
-@dataclasses.dataclass(frozen=True)
-class LimitedInfo(TreeInfo):
-    """What a tree with a depth limit is a tree of (Z terminals).
-
-    Attributes:
-        whole: names of the whole game.
-        limit: where it is cut.
-        leaves: the states there.
-        choosers: the players who choose.
-        values: float64 [L, k_0, k_1], player 0's payoffs, in the game's units.
-        value_of: int64 [Z], position in the flattened values of each terminal, -1 where the game
-            itself ends.
-
-    """
-
-    whole: TreeInfo | None = None
-    limit: DepthLimit | None = None
-    leaves: LeafStates | None = None
-    choosers: tuple[int, ...] = ()
-    values: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 1, 1)))
-    value_of: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, np.int64))
-
-    def chooses(self, player: int) -> np.ndarray:
-        """Returns bool [R], which rows of a player are choices of a continuation."""
-        assert self.whole is not None
-        p = self.players[player]
-        assert self.whole.game is not None
-        return p.action[p.offset[:-1]] >= self.whole.game.num_actions
 
 
 def continuations(
     tree: PublicTree,
     limit: DepthLimit,
-    policies: Sequence[Policy],
+    policies: Sequence[Policy | Lifted],
     *,
     player: int = 0,
     choosers: str = "opponent",
@@ -116,8 +66,9 @@ def continuations(
     Args:
         tree: a compiled game of two players and constant sum.
         limit: where it is cut.
-        policies: k continuations, policies of the whole game. The first is the blueprint, which who
-            does not choose plays below the limit.
+        policies: k continuations, policies of the whole game or lifted to it from a coarser one
+            (`js.lift`). The first is the blueprint, which who does not choose plays below the
+            limit.
         player: the searcher.
         choosers: "opponent", or "all": both choose, neither sees what the other does.
         values: player 0's payoffs in the game's units, float [L, k] or [L, k, k] (player 0's choice
@@ -147,7 +98,8 @@ def continuations(
         )
     else:
         given = _shaped(values(leaves) if callable(values) else values, choices, leaves, tree)
-        numbers = _weakened(tree, limit, given, policies[0], who) if weakened else given
+        first = policies[0].policy if isinstance(policies[0], Lifted) else policies[0]
+        numbers = _weakened(tree, limit, given, first, who) if weakened else given
     numbers = np.asarray(numbers, np.float64)
     cut = limit_table(table, limit, choices, who, keep)
     made = LimitedInfo(
@@ -173,7 +125,7 @@ def continuations(
 def leaf_values(
     tree: PublicTree,
     limit: DepthLimit,
-    policies: Sequence[Policy],
+    policies: Sequence[Policy | Lifted],
     *,
     player: int = 0,
     choosers: str = "opponent",
@@ -189,23 +141,13 @@ def leaf_values(
     """
     _, info = states_of(tree)
     who = _choosers(info, limit, policies, player, choosers)
-    given = [tuple(policies) if i in who else (policies[0],) for i in range(2)]
+    plain = [p.policy if isinstance(p, Lifted) else p for p in policies]
+    given = [tuple(plain) if i in who else (plain[0],) for i in range(2)]
     for i in range(2):
-        for one in given[i]:
+        for one in policies if i in who else policies[:1]:
             _check_covers(info, limit, one, i)
     worth = values_at(tree, limit, given, part=part)
-    return _weakened(tree, limit, worth, policies[0], who) if weakened else worth
-
-
-def leaf_states(tree: PublicTree, limit: DepthLimit) -> LeafStates:
-    """Returns the world states at a limit, in the order of the values there."""
-    table, _ = states_of(tree)
-    return LeafStates(
-        limit.leaf,
-        table.public[limit.leaf].astype(np.int64),
-        table.infostate[limit.leaf].astype(np.int64),
-        table.chance[limit.leaf],
-    )
+    return _weakened(tree, limit, worth, plain[0], who) if weakened else worth
 
 
 def set_values(tree: PublicTree, values: Array | np.ndarray) -> PublicTree:
@@ -231,78 +173,8 @@ def set_values(tree: PublicTree, values: Array | np.ndarray) -> PublicTree:
     return tree.replace(leaves=leaves, info=_with_payoffs(tree.info, numbers))
 
 
-def restrict(tree: PublicTree, policy: Policy) -> Policy:
-    """Returns a policy of the whole game in the game with a limit; choosers choose the first.
-
-    Args:
-        tree: from `continuations`.
-        policy: of the whole game.
-    """
-    info = limited_info(tree)
-    assert info.whole is not None
-    parts = []
-    for i, p in enumerate(info.players):
-        chooses = np.repeat(info.chooses(i), np.diff(p.offset))
-        found = np.zeros(len(p.action))
-        first = np.zeros(len(p.action), bool)
-        first[p.offset[:-1]] = True
-        mine = named(policy, info.whole).probabilities(i).astype(np.float64)
-        source = entries_of(info, info.whole, i)
-        found[~chooses] = mine[source[~chooses]]
-        found[chooses] = first[chooses]
-        # Actions that were left out (`keep`) take their probability with them.
-        total = np.add.reduceat(found, p.offset[:-1]) if len(found) else found
-        row = np.repeat(np.arange(p.num_infosets), np.diff(p.offset))
-        even = 1 / np.diff(p.offset)[row]
-        found = np.where(total[row] > 0, found / np.where(total > 0, total, 1)[row], even)
-        parts.append(found)
-    return policy_from_probabilities(tree, parts)
-
-
-def extend(tree: PublicTree, solution: Policy, blueprint: Policy) -> Policy:
-    """Returns a policy of the whole game: a solution above the limit, the blueprint elsewhere.
-
-    Args:
-        tree: from `continuations`.
-        solution: of it.
-        blueprint: of the whole game.
-    """
-    info = limited_info(tree)
-    assert info.whole is not None
-    before = named(blueprint, info.whole)
-    parts = []
-    for i, p in enumerate(info.players):
-        keeps = ~np.repeat(info.chooses(i), np.diff(p.offset))
-        mine = before.probabilities(i).astype(np.float64)
-        source = entries_of(info, info.whole, i)[keeps]
-        whole = info.whole.players[i]
-        row = np.repeat(np.arange(whole.num_infosets), np.diff(whole.offset))
-        touched = np.zeros(whole.num_infosets, bool)
-        touched[row[source]] = True
-        mine[touched[row]] = 0  # actions that were left out
-        mine[source] = named(solution, info).probabilities(i)[keeps]
-        parts.append(mine)
-    return _like(before, parts)
-
-
-def limited_info(tree: PublicTree) -> LimitedInfo:
-    """Returns the names of a tree with a limit.
-
-    Raises:
-        ValueError: it has none.
-    """
-    if not isinstance(tree.info, LimitedInfo):
-        raise ValueError("this tree has no depth limit; see jaxsolve.leaf.continuations")
-    return tree.info
-
-
-def named(policy: Policy, info: TreeInfo) -> Policy:
-    """Returns a policy with names."""
-    return policy if policy.info is not None else dataclasses.replace(policy, info=info)
-
-
 def _choosers(
-    info: TreeInfo, limit: DepthLimit, policies: Sequence[Policy], player: int, choosers: str
+    info: TreeInfo, limit: DepthLimit, policies: Sequence[Any], player: int, choosers: str
 ) -> tuple[int, ...]:
     """Returns who chooses; raises where an argument makes no sense."""
     if len(info.players) != 2 or info.utility_sum is None:
@@ -379,42 +251,6 @@ def _with_payoffs(info: LimitedInfo, values: np.ndarray) -> LimitedInfo:
     return dataclasses.replace(info, states=table, form=form, values=values)
 
 
-def entries_of(info: TreeInfo, whole: TreeInfo, player: int) -> np.ndarray:
-    """Returns int64 [C], the entry of the whole game behind each entry of a part of it, -1 if none.
-
-    Args:
-        info: names of a game with a limit, or of a pruned one.
-        whole: names of the game it was made from.
-        player: whose entries.
-    """
-    p, q = info.players[player], whole.players[player]
-    row = np.full(int(max(q.infostate.max(initial=0), p.infostate.max(initial=0))) + 1, -1)
-    row[q.infostate] = np.arange(q.num_infosets)
-    of = np.repeat(np.arange(p.num_infosets), np.diff(p.offset))
-    base = int(max(q.action.max(initial=0), p.action.max(initial=0))) + 1
-    key = np.repeat(np.arange(q.num_infosets), np.diff(q.offset)) * base + q.action
-    want = row[p.infostate[of]] * base + p.action
-    found = np.minimum(np.searchsorted(key, want), len(key) - 1)
-    return np.where((row[p.infostate[of]] >= 0) & (key[found] == want), found, -1)
-
-
-def _like(policy: Policy, parts: list[np.ndarray]) -> Policy:
-    """Returns a policy of the same layout with other probabilities, per player [C]."""
-    assert policy.info is not None
-    players = []
-    for blocks, place_, values in zip(policy.players, policy.info.players, parts, strict=True):
-        flat = np.concatenate([np.zeros(0), *(np.asarray(b).reshape(-1) for b in blocks)])
-        flat[place_.position - place_.roots] = values
-        pieces = np.split(flat, np.cumsum([b.size for b in blocks])[:-1]) if blocks else []
-        players.append(
-            tuple(
-                jnp.asarray(x.reshape(b.shape), b.dtype)
-                for x, b in zip(pieces, blocks, strict=True)
-            )
-        )
-    return Policy(tuple(players), policy.info)
-
-
 def _shaped(values: Any, choices: tuple[int, ...], leaves: LeafStates, tree: PublicTree) -> Array:
     """Returns values as [L, k_0, k_1], checked."""
     array = jnp.asarray(values, tree.players[0].root_reach.dtype)
@@ -433,9 +269,13 @@ def _shaped(values: Any, choices: tuple[int, ...], leaves: LeafStates, tree: Pub
     return array.reshape(size, *choices)
 
 
-def _check_covers(info: TreeInfo, limit: DepthLimit, policy: Policy, player: int) -> None:
+def _check_covers(info: TreeInfo, limit: DepthLimit, policy: Policy | Lifted, player: int) -> None:
     """Raises where a policy holds no distribution at an infoset below the limit."""
     place_ = info.players[player]
+    unknown: set[str] = set()
+    if isinstance(policy, Lifted):
+        unknown = set(policy.unmatched[player])
+        policy = policy.policy
     given = named(policy, info).probabilities(player)
     if given.shape != place_.action.shape:
         raise ValueError(f"a continuation is a policy of another game than {info.name}")
@@ -444,15 +284,21 @@ def _check_covers(info: TreeInfo, limit: DepthLimit, policy: Policy, player: int
     total = np.add.reduceat(given, place_.offset[:-1])
     lowest = np.minimum.reduceat(given, place_.offset[:-1])
     good = (np.abs(total - 1) <= TOLERANCE) & (lowest >= -TOLERANCE)  # False for NaN
+    if unknown:
+        good &= np.array([name not in unknown for name in info.labels[player]])
     bad = limit.below[place_.public] & ~good
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         assert info.states is not None
         where = describe_public(info.states, int(place_.public[row]))
         lo, hi = place_.offset[row : row + 2]
+        name = info.label(player, row)
+        why = f"its probabilities are {given[lo:hi]}"
+        if name in unknown:
+            why = "no infoset of the coarser game stands for it"
         raise ValueError(
-            f"a continuation has no strategy for player {player} in {where}: at infoset "
-            f"{info.label(player, row)!r} its probabilities are {given[lo:hi]}"
+            f"a continuation has no strategy for player {player} in {where}: at infoset {name!r} "
+            f"{why}"
         )
 
 
@@ -477,19 +323,4 @@ def _beliefs(tree: PublicTree, blueprint: Policy, limit: DepthLimit) -> list[np.
             own = np.where(moves[lo:hi], odds[step[lo:hi]], 1)
             reach[lo:hi] = reach[table.parent[lo:hi]] * own
         out.append((reach * table.chance)[limit.leaf])
-    return out
-
-
-def entry_of_state(table: Any, info: TreeInfo) -> np.ndarray:
-    """Returns int64 [X], the entry (of whoever moved) that leads to each state, 0 for chance."""
-    out = np.zeros(table.num_states, np.int64)
-    up = np.maximum(table.parent, 0)
-    for i, p in enumerate(info.players):
-        moved = np.flatnonzero((table.actor[up] == i) & (table.parent >= 0))
-        row = np.full(len(table.infostates[i].parent), -1)
-        row[p.infostate] = np.arange(p.num_infosets)
-        base = int(p.action.max(initial=0)) + 1
-        key = np.repeat(np.arange(p.num_infosets), np.diff(p.offset)) * base + p.action
-        want = row[table.infostate[up[moved], i]] * base + table.action[moved]
-        out[moved] = np.searchsorted(key, want)
     return out

@@ -17,12 +17,12 @@ from jaxsolve.search._continual import oracle as oracle
 from jaxsolve.search._depth_agent import DepthAgent as DepthAgent
 from jaxsolve.search._depth_agent import depth_agent as depth_agent
 from jaxsolve.search._depth_generate import self_generated as self_generated
-from jaxsolve.search._depth_nested import DepthLimited as DepthLimited
-from jaxsolve.search._depth_nested import DepthSearch as DepthSearch
 from jaxsolve.search._depth_nested import depth_limited as depth_limited
 from jaxsolve.search._depth_pluribus import pluribus as pluribus
 from jaxsolve.search._depth_sample import SampledValues as SampledValues
 from jaxsolve.search._depth_sample import with_sampled_values as with_sampled_values
+from jaxsolve.search._depth_search import DepthLimited as DepthLimited
+from jaxsolve.search._depth_search import DepthSearch as DepthSearch
 from jaxsolve.search._nested import Nested as Nested
 from jaxsolve.search._nested import nested as nested
 from jaxsolve.search._translation import neighbours as neighbours

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from jaxsolve.search._depth_nested import Beliefs, DepthSearch, Searcher, composed, search_at
+from jaxsolve.search._depth_nested import search_at
 from jaxsolve.search._depth_plan import Point, plan_of
+from jaxsolve.search._depth_search import Beliefs, DepthSearch, Searcher, composed
 from jaxsolve.subgame._index import index_of
 from jaxsolve.tree._public_tree import PublicTree
 from jaxsolve.types import PRNGKey

@@ -26,8 +26,9 @@ import numpy as np
 
 from jaxsolve import leaf
 from jaxsolve.evaluate._max_min import seen_from, worst_case
-from jaxsolve.leaf._continuations import named
-from jaxsolve.search._depth_nested import (
+from jaxsolve.leaf._info import named
+from jaxsolve.search._depth_plan import Plan, plan_of
+from jaxsolve.search._depth_search import (
     Beliefs,
     DepthLimited,
     DepthSearch,
@@ -36,7 +37,6 @@ from jaxsolve.search._depth_nested import (
     limited_part,
     subgame_of,
 )
-from jaxsolve.search._depth_plan import Plan, plan_of
 from jaxsolve.solve import load_solver
 from jaxsolve.solve._loop import average_policy, current_policy, init_state, iterate
 from jaxsolve.solve._solver import Solver

@@ -11,12 +11,13 @@ spaces".
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from jaxsolve.tree._policy import Policy
-from jaxsolve.tree._policy_merge import lift, mix_policies
+from jaxsolve.evaluate._lp import realization
+from jaxsolve.tree._policy import Policy, policy_from_probabilities
+from jaxsolve.tree._policy_merge import lift
 from jaxsolve.tree._public_tree import PublicTree
 
 
@@ -79,7 +80,7 @@ def translate(
     """Returns a coarse game's policy in a game with more bets, by action translation.
 
     What a bet stands for is drawn once, not at each occurrence. Own bets that the policy does not
-    know are never made.
+    know are never made; what follows them is what follows the bets that they stand for.
 
     Args:
         policy: of the coarse game.
@@ -103,7 +104,34 @@ def translate(
 
         policies.append(lift(policy, tree, names=source).policy)
         weights.append(float(np.prod([p for _, p in chosen])))
-    return policies[0] if len(policies) == 1 else mix_policies(tree, policies, weights)
+    return _mixed(tree, policies, weights, missing)
+
+
+def _mixed(
+    tree: PublicTree, policies: Sequence[Policy], weights: Sequence[float], missing: Collection[str]
+) -> Policy:
+    """Returns the average of policies by own reach, as if bets that are missing were always made.
+
+    Otherwise nothing would be known of what follows them.
+    """
+    info = tree.info
+    if info is None or info.form is None:
+        raise ValueError("the tree has no sequence form; use one from js.compile")
+    parts = []
+    for i, (p, rows) in enumerate(zip(info.players, info.form.rows, strict=True)):
+        odds = [policy.probabilities(i).astype(np.float64) for policy in policies]
+        words = {int(a): info.action_name(i, int(a)) for a in np.unique(p.action)}
+        off = np.array([words[int(a)] in missing for a in p.action], bool)
+        row = np.repeat(np.arange(p.num_infosets), np.diff(p.offset))
+        total, plain = np.zeros(len(off)), np.zeros(len(off))
+        for weight, each in zip(weights, odds, strict=True):
+            plan = realization(rows, np.where(off, 1.0, each))[rows.roots :]
+            total += weight * np.where(off, 0.0, plan)
+            plain += weight * each
+        mass = np.bincount(row, total, p.num_infosets)[row]
+        sums = np.bincount(row, plain, p.num_infosets)[row]
+        parts.append(np.where(mass > 0, total / np.where(mass > 0, mass, 1), plain / sums))
+    return policy_from_probabilities(tree, parts)
 
 
 def _known_actions(policy: Policy) -> set[str]:

@@ -231,6 +231,10 @@ def test_bad_input(leduc, rps):
     place = f"no strategy for player 1 in public state {info.public[row]}"
     with pytest.raises(ValueError, match=place):
         leaf.continuations(tree, limit, [policies[0], missing])
+    small = js.compile(games.load("nolimit_leduc(ranks=3,suits=1,stack=5,sizes=[1.0])"))
+    coarse = js.lift(js.uniform_policy(small), tree)  # it has never seen the lowest rank
+    with pytest.raises(ValueError, match=r"in public state \d+.*no infoset of the coarser game"):
+        leaf.continuations(tree, limit, [policies[0], coarse])
     with pytest.raises(ValueError, match="must be one of opponent, all"):
         leaf.continuations(tree, limit, policies, choosers="both")
     with pytest.raises(ValueError, match="at least the blueprint"):

@@ -10,8 +10,8 @@ import games
 import jaxsolve as js
 from jaxsolve import leaf, search
 from jaxsolve.search import _depth_pluribus as form
-from jaxsolve.search._depth_nested import Beliefs, Searcher
 from jaxsolve.search._depth_plan import plan_of
+from jaxsolve.search._depth_search import Beliefs, Searcher
 
 
 @pytest.fixture(autouse=True)

@@ -84,7 +84,7 @@ def test_neighbours():
 
 
 def test_translation_answers_a_bet_as_the_bets_near_it():
-    rules = "nolimit_leduc(ranks=3,suits=1,stack=8,ante=2,raises=1,sizes="
+    rules = "nolimit_leduc(ranks=3,suits=1,stack=8,ante=2,raises=2,sizes="
     coarse = js.compile(games.load(f"{rules}[0.5,1.0])"))
     tree = js.compile(games.load(f"{rules}[0.5,0.75,1.0])"))
     policy = js.solve_lp(coarse).policy
@@ -97,3 +97,7 @@ def test_translation_answers_a_bet_as_the_bets_near_it():
         assert random[name]["fold"] == pytest.approx(3 / 7 * low + 4 / 7 * high)
         assert likelier[name]["fold"] == pytest.approx(high)
         assert random[f"{card}s"]["bet 0.75"] == 0
+        # After a bet that it never makes, it goes on as after the bets that this stands for.
+        after = random[f"{card}s|bet 0.75|all-in"]["fold"]
+        ends = [policy[f"{card}s|bet {near}|all-in"]["fold"] for near in ("0.5", "1")]
+        assert min(ends) - 1e-9 <= after <= max(ends) + 1e-9

@@ -32,7 +32,7 @@ def test_modicum_figure1(tmp_path: Path):
         "tiny", "nolimit_leduc(ranks=3,suits=1,stack=12,ante=2,raises=1,", "bet", 2.0, 200
     )
     lines = (*EXACT, *(("self_generated", c, v) for c in ("opponent", "all") for v in ESTIMATES))
-    settings = Settings(search=100, resolve=100, target=1e-2, rollouts=1, steps=20)
+    settings = Settings(search=100, resolve=100, target=1e-2, drawn=50, rollouts=1, steps=20)
     plan = Plan(rules, (1, 2), lines, settings, generate=50)
     report = modicum_figure1.main(True, tmp_path, plans=[plan])
     found = json.loads((tmp_path / "result.json").read_text())
