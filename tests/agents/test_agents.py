@@ -82,6 +82,7 @@ def test_the_agent_plays_the_composed_search(limited: bool):
     assert len(seen) >= 8  # of 12 infosets
 
 
+@pytest.mark.slow  # compiles another search
 def test_a_near_equilibrium_agent_does_not_lose_to_uniform_play():
     tree, game = kuhn()
     search = continual(game, no_limit, js.pcfr_plus(), iterations=100)

@@ -15,6 +15,7 @@ import jaxsolve as js
 from jaxsolve.evaluate._max_min import max_min, seen_from
 from jaxsolve.search import (
     Gadget,
+    _continual,
     actions_limit,
     compose,
     continual,
@@ -70,7 +71,7 @@ def test_liars_dice_has_a_kind_for_each_bid_and_player():
     assert made("leduc").num_kinds == 6 + 6 * 18  # round 1, and 3 pots x 6 boards
 
 
-@pytest.mark.parametrize("name", ["kuhn", SMALL])
+@pytest.mark.parametrize("name", ["kuhn", pytest.param(SMALL, marks=pytest.mark.slow)])
 def test_a_search_from_the_start_is_cfr_on_the_whole_game(name: str):
     game, tree = made(name), whole(name)
     games_ = subgames(game, no_limit, kinds=[0])
@@ -134,7 +135,10 @@ def test_values_and_ranges_at_nodes_are_those_of_the_policies():
 
 @pytest.mark.parametrize(
     ("name", "limit"),
-    [("kuhn", actions_limit(1)), ("kuhn", actions_limit(2)), (SMALL, round_limit)],
+    [
+        ("kuhn", actions_limit(2)),
+        pytest.param(SMALL, round_limit, marks=pytest.mark.slow),  # a minute of solving
+    ],
 )
 def test_with_solved_leaves_a_depth_limited_search_is_part_of_an_equilibrium(name: str, limit: Any):
     """The trunk is worth the game's value to 1e-4 against everything, as a linear program finds."""
@@ -224,7 +228,7 @@ def _best_response(games_: Any, kind: int, found: Any, ranges: Any) -> np.ndarra
 
 
 def test_continual_resolving_with_whole_subgames_is_near_an_equilibrium():
-    game, tree = made(SMALL), whole(SMALL)
+    game, tree = made("kuhn"), whole("kuhn")
     gaps = {}
     for iterations in (50, 400):
         search = continual(game, no_limit, js.pcfr_plus(), iterations=iterations)
@@ -237,19 +241,17 @@ def test_continual_resolving_with_whole_subgames_is_near_an_equilibrium():
 
 def test_searches_compile_once_and_seeds_differ():
     game = made("kuhn")
-    search = continual(game, actions_limit(2), js.pcfr_plus(), iterations=10)
-    leaf = oracle(game, js.pcfr_plus(), iterations=5)
-    first = compose(search, leaf, jax.random.key(1))
-    from jaxsolve.search import _continual
-
+    search = continual(game, no_limit, js.pcfr_plus(), iterations=10)
+    first = compose(search, None, jax.random.key(1))
     traces = _continual._solve_batch._cache_size()
-    again = compose(search, leaf, jax.random.key(1))
-    other = compose(search, leaf, jax.random.key(2))
+    again = compose(search, None, jax.random.key(1))
+    other = compose(search, None, jax.random.key(2))
     assert _continual._solve_batch._cache_size() == traces
     np.testing.assert_array_equal(first, again)
     assert np.abs(first - other).max() > 1e-3
 
 
+@pytest.mark.slow  # three compiled searches
 def test_unsafe_and_sampled_searches_compose_too():
     game, tree = made("kuhn"), whole("kuhn")
     search = continual(game, no_limit, js.pcfr_plus(), iterations=300, safe=False, every=False)
