@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import itertools
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 import games
 import jaxsolve as js
-from jaxsolve import search
+from jaxsolve import holdem, search
 from jaxsolve.types import NOTHING, Array
 
 ITERATIONS = 2000
@@ -42,6 +45,61 @@ class CoarseBoard:
         board = public[1]
         seen = jnp.where(board == NOTHING, NOTHING, first[jnp.maximum(board, 0)])
         return public.at[1].set(seen), private
+
+
+@dataclasses.dataclass(frozen=True)
+class CoarseHands:
+    """Flop hold'em for two in which a player learns of the flop only how strong it makes the hand.
+
+    Attributes:
+        game: the rules, which end after the flop.
+        buckets: of hands by strength on a flop, about equally many in each.
+    """
+
+    game: Any
+    buckets: int
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.game, name)
+
+    @property
+    def name(self) -> str:
+        return f"{self.game.name} with {self.buckets} buckets of hands"
+
+    @functools.cached_property
+    def table(self) -> np.ndarray:
+        """int32 [deck] * 5, the bucket of a hand (two cards) on a flop (three), each ascending."""
+        deck = self.game.deck
+        out = np.full((deck,) * 5, NOTHING, np.int32)
+        for flop in itertools.combinations(range(deck), 3):
+            hands = list(itertools.combinations(sorted({*range(deck)} - {*flop}), 2))
+            cards = self.game._card(np.asarray([(*hand, *flop) for hand in hands]))
+            with jax.ensure_compile_time_eval():
+                strength = np.asarray(holdem.strength(jnp.asarray(cards, jnp.int32)))
+            below = (strength[:, None] > strength).sum(1) + (strength[:, None] == strength).sum(
+                1
+            ) / 2
+            place = (below * self.buckets / len(hands)).astype(int)
+            for hand, bucket in zip(hands, np.minimum(place, self.buckets - 1), strict=True):
+                out[(*hand, *flop)] = bucket
+        return out
+
+    def observe(self, state: Any) -> tuple[Array, Array]:
+        """As the game's, but with the flop's last two cards hidden and its first always 0."""
+        public, private = self.game.observe(state)
+        flop = public[1] != NOTHING
+        hidden = jnp.array([0, NOTHING, NOTHING], public.dtype)
+        table = jnp.asarray(self.table)
+        shown = public.at[1:].set(jnp.where(flop, hidden, public[1:]))
+        hands = state.cards[:4].reshape(2, 2)
+        mine = table[(*hands.T, *(jnp.broadcast_to(c, 2) for c in public[1:]))]
+        bucket = jnp.stack([mine, jnp.full(2, NOTHING)], 1)
+        return shown, jnp.where(flop, bucket, private).astype(jnp.int32)
+
+    def observation_name(self, public: np.ndarray, private: np.ndarray) -> str:
+        if public[1] != NOTHING:
+            return f"bucket {int(private[0])}"
+        return str(self.game.observation_name(public, private))
 
 
 class Blueprint(NamedTuple):
@@ -81,6 +139,35 @@ def board_blueprint(text: str, buckets: int) -> Blueprint:
     def source(player: int, name: str) -> str:
         own, *rest = name.split("|")
         return "|".join([own, *(stands.get(word, word) for word in rest)])
+
+    lifted = js.lift(result.average, tree, names=source)
+    assert not any(lifted.unmatched), lifted
+    assert coarse.info is not None
+    return Blueprint(tree, lifted.policy, sum(coarse.info.num_infosets))
+
+
+def hand_blueprint(text: str, buckets: int) -> Blueprint:
+    """Returns the strategy of flop hold'em with so many buckets of hands on the flop."""
+    game: Any = games.load(text)
+    tree = js.compile(game)
+    rules = CoarseHands(game, buckets)
+    coarse = js.compile(rules)
+    result = js.solve(
+        coarse, "pcfr+", iterations=ITERATIONS, measure_every=ITERATIONS, progress=False
+    )
+    deck = {holdem.cards_name([game._card(c)]): c for c in range(game.deck)}
+
+    def cards(word: str) -> tuple[int, ...]:
+        return tuple(deck[word[k : k + 2]] for k in range(0, len(word), 2))
+
+    def source(player: int, name: str) -> str:
+        words = name.split("|")
+        hand = next(w for w in words if len(w) == 4 and w[:2] in deck)
+        for k, word in enumerate(words):
+            if len(word) == 6 and word[:2] in deck:
+                place = (*sorted(cards(hand)), *sorted(cards(word)))
+                words[k] = f"bucket {rules.table[place]}"
+        return "|".join(words)
 
     lifted = js.lift(result.average, tree, names=source)
     assert not any(lifted.unmatched), lifted

@@ -10,8 +10,8 @@ Source: Brown & Sandholm 2017, "Safe and nested subgame solving for imperfect-in
 section 8. The figures are those of CFR, as in the paper. Any strategy that leaves no margin
 negative solves a `resolve` subgame, and a linear program finds an arbitrary vertex of these: its
 figures stand in a column of their own, `exploitability_lp`. Differs from the paper in the games and
-in the abstraction (the board card, not the hand, is coarse, so that players keep perfect recall
-and the first round is not abstracted).
+in the abstraction: in games of Leduc's kind the board card is coarse, in hold'em the flop, of which
+players learn how strong it makes their hand and no more; the first round is not abstracted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,12 @@ import numpy as np
 
 import jaxsolve as js
 from experiments._report import Report
-from experiments.safe_subgames._abstraction import Blueprint, board_blueprint, translated_blueprint
+from experiments.safe_subgames._abstraction import (
+    Blueprint,
+    board_blueprint,
+    hand_blueprint,
+    translated_blueprint,
+)
 from jaxsolve import subgame
 
 METHODS: dict[str, dict[str, Any]] = {
@@ -59,12 +64,19 @@ OUTCOMES = 5
 EXTRA = 0.75
 """The bet off the tree, as a fraction of the pot."""
 
+BOARD, HANDS = "of the board's ranks", "of hands on the flop"
+
+NLFH = "holdem(stack=8,blinds=[1,2],streets=2,sizes=[1],raises=[2,1],ranks=4,suits=2)"
+"""No-limit flop hold'em with a deck of eight cards and stacks of four big blinds."""
+
 STUDIES = (
-    # game, buckets, part of the quick run
-    ("leduc", 1, False),
-    ("leduc", 2, True),
-    ("nolimit_leduc(stack=9)", 1, False),
-    ("nolimit_leduc(stack=9)", 2, False),
+    # game, buckets, of what, part of the quick run
+    ("leduc", 1, BOARD, False),
+    ("leduc", 2, BOARD, True),
+    ("nolimit_leduc(stack=9)", 1, BOARD, False),
+    ("nolimit_leduc(stack=9)", 2, BOARD, False),
+    (NLFH, 2, HANDS, False),
+    (NLFH, 3, HANDS, False),
 )
 
 OFF_TREE_STUDIES = (
@@ -85,10 +97,10 @@ def main(quick: bool, out: Path) -> Report:
     rows: list[dict[str, Any]] = []
     report = Report("safe_subgames", quick, 0.0, rows)
     with jax.enable_x64(True):
-        for game, buckets, small in STUDIES:
+        for game, buckets, of, small in STUDIES:
             if small or not quick:
-                blueprint = board_blueprint(game, buckets)
-                rows += boards(game, f"{buckets} of the board's ranks", blueprint)
+                make = board_blueprint if of == BOARD else hand_blueprint
+                rows += boards(game, f"{buckets} {of}", make(game, buckets))
                 report.seconds = time.perf_counter() - begin
                 report.save(out)
         for game, sizes, small in OFF_TREE_STUDIES:
@@ -107,7 +119,7 @@ def boards(game: str, abstraction: str, blueprint: Blueprint) -> list[dict[str, 
     assert info is not None
     assert info.states is not None
     shown = info.states.public_states.observation
-    begins = np.flatnonzero(shown[:, 1] >= 0)  # the board card has just been dealt
+    begins = np.flatnonzero(shown[:, 1] >= 0)  # the board has just been dealt
     alive = np.unique(info.states.public[info.states.actor >= 0])
     at = np.intersect1d(begins, alive)
     return _rows(game, abstraction, "trunk", blueprint, (at, at), tuple(METHODS))
