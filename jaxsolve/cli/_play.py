@@ -132,7 +132,7 @@ def _path(info: Any, table: Any, state: int) -> str:
 def _opponent(tree: Any, agent: str, policy: Path | None, iterations: int) -> Any:
     import jaxsolve as js
     from jaxsolve import agents
-    from jaxsolve.search import continual, no_limit, public_game
+    from jaxsolve.search import compose, continual, no_limit, policy_of, public_game
 
     if policy is not None:
         return agents.fixed(js.load_policy(tree, policy))
@@ -143,5 +143,8 @@ def _opponent(tree: Any, agent: str, policy: Path | None, iterations: int) -> An
             tree, "pcfr+", iterations=iterations, measure_every=iterations, progress=False
         )
         return agents.fixed(found.average)
-    search = continual(public_game(tree.info.game), no_limit, js.pcfr_plus(), iterations=iterations)
-    return agents.resolving(search, no_limit, None, tree.info, random_start=True)
+    # The agent that searches in turn plays the same policy; all its searches at once are batches.
+    print("searching at every public state ...", file=sys.stderr)
+    public = public_game(tree.info.game)
+    search = continual(public, no_limit, js.pcfr_plus(), iterations=iterations)
+    return agents.fixed(policy_of(tree, public, compose(search, None)), name="resolving")

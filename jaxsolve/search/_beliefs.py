@@ -146,10 +146,9 @@ def subgames(
     return Subgames(content, jnp.asarray(row), stacked, depth)
 
 
-def frontier(game: PublicGame, root: int, limit: Limit) -> np.ndarray:
-    """Returns int64 [F], the nodes of the game at which a subgame is cut."""
-    outline = _outline(game, root, limit)
-    return outline.node[outline.frontier]
+def size_of(game: PublicGame, root: int, limit: Limit) -> int:
+    """Returns M, the number of public nodes of a subgame, those at the limit included."""
+    return len(_outline(game, root, limit).node)
 
 
 def nodes_below(game: PublicGame, root: int, child: np.ndarray) -> np.ndarray:

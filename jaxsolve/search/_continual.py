@@ -23,7 +23,7 @@ import numpy as np
 from jaxsolve.leaf._oracle import Oracle
 from jaxsolve.leaf._value_net import ValueFunction
 from jaxsolve.search._belief_solve import Gadget, Solution, policy_at, solve_belief
-from jaxsolve.search._beliefs import Subgames, frontier, nodes_below, subgames
+from jaxsolve.search._beliefs import Subgames, nodes_below, size_of, subgames
 from jaxsolve.solve import Solver
 from jaxsolve.tree._public_game import Limit, PublicGame, no_limit
 from jaxsolve.types import CHANCE, TERMINAL, Array, PRNGKey
@@ -37,7 +37,7 @@ class Search(NamedTuple):
 
     Attributes:
         game: the public nodes.
-        games: depth-limited subgames, in groups of similar numbers of leaves at the limit.
+        games: depth-limited subgames, in groups of similar size: at most half is padding.
         solver: variant of CFR.
         iterations: of each search.
         alpha: share of the gadget in the opponent's range.
@@ -89,8 +89,7 @@ def continual(
         raise ValueError(f"iterations must be positive, not {iterations}")
     if safe and sampled:
         raise ValueError("a gadget constrains the average policy: use sampled=True with safe=False")
-    leaves = np.array([len(frontier(game, int(r), limit)) for r in game.representative])
-    size = np.array([int(x).bit_length() for x in leaves])  # at most half of a group is padding
+    size = np.array([size_of(game, int(r), limit).bit_length() for r in game.representative])
     games = tuple(subgames(game, limit, kinds=np.flatnonzero(size == x)) for x in np.unique(size))
     return Search(game, games, solver, iterations, alpha, every, safe, sampled)
 
