@@ -68,7 +68,7 @@ notebooks: .venv/dev
 	    $(RUN)/jupytext --quiet --to py:percent --output - "$$n" | diff "$${n%.ipynb}.py" - || { \
 	        echo "$$n and its .py differ: run make write-notebooks" >&2; exit 1; }; \
 	done
-	$(RUN)/python -m pytest --nbmake --nbmake-timeout=300 notebooks
+	$(RUN)/python -m pytest -n $(WORKERS) --nbmake --nbmake-timeout=300 notebooks
 
 write-notebooks: .venv/dev
 	$(RUN)/python notebooks/execute.py

@@ -195,7 +195,13 @@ def test_components_of_games_against_slow_merging(text: str):
 
 
 @pytest.mark.parametrize(
-    "text", ["kuhn", "leduc(suits=1)", "liars_dice(sides=2)", "dark_hex(board_size=2)"]
+    "text",
+    [
+        "kuhn",
+        pytest.param("leduc(suits=1)", marks=pytest.mark.slow),  # half a minute to compile
+        "liars_dice(sides=2)",
+        "dark_hex(board_size=2)",
+    ],
 )
 def test_rules_without_public_observations(text: str):
     game = games.load(text)

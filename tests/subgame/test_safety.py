@@ -51,7 +51,7 @@ def places(tree: js.PublicTree, player: int, knowledge: int | str) -> np.ndarray
     return np.concatenate([np.zeros(0, np.int64), *levels])
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(
     game=random_games(),
     seed=st.integers(0, 100),
@@ -91,7 +91,7 @@ def test_one_safe_solve_never_hurts(
         assert part.info.margins(solution.policy).min() >= -EXACT
 
 
-@settings(max_examples=8)
+@settings(max_examples=6)
 @given(
     game=random_games(),
     seed=st.integers(0, 100),
@@ -120,7 +120,7 @@ def test_writing_back_never_hurts(game: RandomGame, seed: int, knowledge: int | 
         assert min(np.subtract(everywhere.worst_case, result.blueprint_worst_case)) >= -EXACT
 
 
-@settings(max_examples=8)
+@settings(max_examples=6)
 @given(game=random_games(), seed=st.integers(0, 100), player=st.integers(0, 1))
 def test_independent_infosets_are_safe_together(game: RandomGame, seed: int, player: int):
     """Theorem 5."""

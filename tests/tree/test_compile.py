@@ -72,13 +72,13 @@ def test_same_as_a_plain_walk(text: str):
     assert_same_game(games.load(text))
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(game=random_games())
 def test_random_games_as_a_plain_walk(game: RandomGame):
     assert_same_game(game)
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(game=random_games(players=3, zero_sum=False))
 def test_random_games_of_three_players(game: RandomGame):
     assert_same_game(game)
