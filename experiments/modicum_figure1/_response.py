@@ -102,7 +102,7 @@ def _limited(
     """Returns the game with the bet, cut at the end of the first round after the bet."""
     options = {"player": spot.player, "choosers": choosers}
     if values == "exact_own_pot":
-        here = [search.translate(p, spot.game, spot.words()) for p in policies]
+        here = [search.translate(p, spot.game, spot.words(), shown=spot.shown()) for p in policies]
         return leaf.continuations(spot.game, spot.after_bet, here, **options)
     if values == "network":
         near = _learned(spot, policies, choosers, settings)

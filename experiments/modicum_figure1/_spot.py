@@ -32,6 +32,7 @@ class Rules(NamedTuple):
         name: in the result.
         text: the game string, to be closed by `sizes=[...])`.
         word: of an action that bets, before its size.
+        letter: of such an action in the names of infosets, where that is not its name.
         unit: chips of a big blind: the blind, or the ante in Leduc.
         iterations: of CFR+, for the blueprint.
     """
@@ -41,6 +42,7 @@ class Rules(NamedTuple):
     word: str
     unit: float
     iterations: int = 1000
+    letter: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,6 +89,11 @@ class Spot:
     def words(self) -> dict[str, float]:
         """Returns the sizes of the bets, by name."""
         return {f"{self.rules.word} {s:g}": s for s in (*SIZES, EXTRA)}
+
+    def shown(self) -> dict[str, str] | None:
+        """Returns how bets are written in the names of infosets, by name."""
+        letter = self.rules.letter
+        return {name: f"{letter}{s:g}" for name, s in self.words().items()} if letter else None
 
     def without_bet(self) -> dict[int, float]:
         """Returns what O gets with each hand (infostate before the bet) on the menu, in chips.
@@ -153,7 +160,9 @@ def spot(rules: Rules, *, solve_value: int = 20_000) -> Spot:
 
 def translated(spot: Spot, *, randomised: bool) -> js.Policy:
     """Returns the blueprint in the game with the bet, by action translation."""
-    return search.translate(spot.blueprint, spot.game, spot.words(), randomised=randomised)
+    return search.translate(
+        spot.blueprint, spot.game, spot.words(), shown=spot.shown(), randomised=randomised
+    )
 
 
 def _public_parts(

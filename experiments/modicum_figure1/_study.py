@@ -40,6 +40,7 @@ FLOP = Rules(
     "holdem(streets=2,ranks=4,suits=2,stack=1000,raises=[2,1],",
     "raise",
     100.0,
+    letter="r",
 )
 
 

@@ -11,6 +11,7 @@ spaces".
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
@@ -75,6 +76,7 @@ def translate(
     tree: PublicTree,
     bets: Mapping[str, float],
     *,
+    shown: Mapping[str, str] | None = None,
     randomised: bool = True,
 ) -> Policy:
     """Returns a coarse game's policy in a game with more bets, by action translation.
@@ -86,6 +88,8 @@ def translate(
         policy: of the coarse game.
         tree: the game with all bets, infosets named as in the coarse one.
         bets: action names of the larger game that are bets, with their fractions of the pot.
+        shown: how bets are written in the names of infosets, where they are not written as the
+            actions are.
         randomised: the randomised mapping, or the deterministic one.
 
     Raises:
@@ -99,8 +103,16 @@ def translate(
     for chosen in itertools.product(*options):
         stands = {name: near for name, (near, _) in zip(missing, chosen, strict=True)}
 
-        def source(player: int, name: str, stands: dict[str, str] = stands) -> str:
-            return "|".join(stands.get(word, word) for word in name.split("|"))
+        seen = shown or {}
+        stands |= {seen[name]: seen[near] for name, near in stands.items() if name in seen}
+        pattern = "|".join(rf"(?<!\S){re.escape(word)}(?![^|\s])" for word in stands)
+
+        def source(
+            player: int, name: str, stands: dict[str, str] = stands, pattern: str = pattern
+        ) -> str:
+            name = name.replace("|", " | ") if pattern else name
+            name = re.sub(pattern, lambda m: stands[m[0]], name) if pattern else name
+            return name.replace(" | ", "|")
 
         policies.append(lift(policy, tree, names=source).policy)
         weights.append(float(np.prod([p for _, p in chosen])))

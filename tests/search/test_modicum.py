@@ -31,19 +31,16 @@ def test_modicum_figure1(tmp_path: Path):
     rules = Rules(
         "tiny", "nolimit_leduc(ranks=3,suits=1,stack=12,ante=2,raises=1,", "bet", 2.0, 200
     )
-    lines = (*EXACT, *(("self_generated", c, v) for c in ("opponent", "all") for v in ESTIMATES))
+    lines = (EXACT[3], *(("self_generated", "opponent", v) for v in ("rollout", "network")))
     settings = Settings(search=100, resolve=100, target=1e-2, drawn=50, rollouts=1, steps=20)
-    plan = Plan(rules, (1, 2), lines, settings, generate=50)
+    plan = Plan(rules, (2,), lines, settings, generate=50)
     report = modicum_figure1.main(True, tmp_path, plans=[plan])
     found = json.loads((tmp_path / "result.json").read_text())
     assert found["rows"] == report.rows
     keys = {"game", "method", "choosers", "leaf", "values", "exploitability_mbb", "seconds"}
     assert all(set(r) == keys for r in report.rows)
-    assert len(report.rows) == 3 + 2 * len(lines)
+    assert len(report.rows) == 3 + len(lines)
     gaps = {r["method"]: r["exploitability_mbb"] for r in report.rows[:3]}
     assert gaps["in_abstraction"] < gaps["translation_random"]
     assert all(r["exploitability_mbb"] > -1 for r in report.rows)
     assert (tmp_path / "modicum_figure1.png").stat().st_size > 1000
-
-
-ESTIMATES = ("rollout", "network")
