@@ -22,6 +22,7 @@ from games import (
     oshi_zumo,
     phantom_ttt,
     rps_plus,
+    scotland_yard,
     tic_tac_toe,
 )
 from games.battleship import Battleship as Battleship
@@ -39,6 +40,7 @@ from games.nolimit_leduc import NoLimitLeduc as NoLimitLeduc
 from games.oshi_zumo import OshiZumo as OshiZumo
 from games.phantom_ttt import PhantomTicTacToe as PhantomTicTacToe
 from games.rps_plus import RockPaperScissorsPlus as RockPaperScissorsPlus
+from games.scotland_yard import ScotlandYard as ScotlandYard
 from games.tic_tac_toe import TicTacToe as TicTacToe
 from jaxsolve.game import Entry, Game, registered
 from jaxsolve.game import load as _load
@@ -59,6 +61,7 @@ GAMES: dict[str, Entry] = {
     "oshi_zumo": oshi_zumo.ENTRY,
     "phantom_ttt": phantom_ttt.ENTRY,
     "rps_plus": rps_plus.ENTRY,
+    "scotland_yard": scotland_yard.ENTRY,
     "tic_tac_toe": tic_tac_toe.ENTRY,
 }
 """The games of this package by name."""

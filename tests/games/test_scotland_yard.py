@@ -1,0 +1,192 @@
+"""Scotland Yard: an independent walk, the known value, and tickets and double moves."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import games
+import jaxsolve as js
+from games._scotland_yard_maps import GLASSES, named_map
+from games.scotland_yard import BLOCKED, CAUGHT
+from jaxsolve.game import State
+from jaxsolve.types import CHANCE, NOTHING, TERMINAL
+
+SQUARE = "edges=[[1,2],[2,3],[3,4],[4,1]]"
+
+
+def play(game: games.ScotlandYard, *names: str) -> State:
+    """The state after some actions by name, each of which must be legal."""
+    state = game.init()
+    for name in names:
+        actor, legal = int(game.actor(state)), np.flatnonzero(game.legal(state))
+        known = {game.action_name(actor, int(a)): int(a) for a in legal}
+        state = game.step(state, jnp.int32(known[name]))
+    return state
+
+
+def choices(game: games.ScotlandYard, state: State) -> set[str]:
+    actor = int(game.actor(state))
+    return {game.action_name(actor, int(a)) for a in np.flatnonzero(game.legal(state))}
+
+
+def slow_glasses(rounds: int) -> tuple[int, tuple[int, int]]:
+    """World states and infosets of the glasses map, in plain Python from the rules."""
+    near: dict[int, set[int]] = {}
+    for a, b in GLASSES:
+        near.setdefault(a, set()).add(b)
+        near.setdefault(b, set()).add(a)
+    seen: tuple[set, set] = (set(), set())
+    states = 0
+
+    def visit(hidden: tuple, shown: tuple, pieces: list[int], turn: int, moves: int) -> None:
+        nonlocal states
+        states += 1
+        if turn > 0 and len(shown) and shown[-1] == "caught":
+            return
+        there = pieces[turn]
+        free = sorted(near[there] - set(pieces[1:]))
+        if turn == 0:
+            if moves == rounds or not free:
+                return
+            seen[0].add((hidden, shown))
+            for to in free:
+                visit((*hidden, to), shown, [to, *pieces[1:]], 1, moves + 1)
+            return
+        seen[1].add((moves, shown))
+        for to in free or [0]:
+            after = pieces.copy()
+            after[turn] = to or there
+            if after[turn] == pieces[0]:
+                states += 1
+                continue
+            visit(hidden, (*shown, to), after, (turn + 1) % 3, moves)
+
+    visit((), (), [6, 1, 11], 0, 0)
+    return states, (len(seen[0]), len(seen[1]))
+
+
+@pytest.mark.parametrize(("params", "rounds"), [("", 5), ("rounds=3", 3)])
+def test_sizes_of_glasses_against_a_slow_walk(params: str, rounds: int):
+    """The other half is `test_references`, or the slow test below: the compiler finds the same."""
+    row = next(r for r in games.GAMES["scotland_yard"].references if r.params == params)
+    assert (row.states, row.infosets) == slow_glasses(rounds)
+
+
+@pytest.mark.slow
+def test_glasses_is_worth_minus_seven_ninths():
+    """By CFR on the compiled tree and by the linear program, and inside the published bracket."""
+    tree = js.compile(games.load("scotland_yard"))
+    row = games.GAMES["scotland_yard"].references[0]
+    assert tree.info is not None
+    assert (tree.info.num_states, tree.info.num_infosets) == (row.states, row.infosets)
+    assert tree.info.num_public_states == row.public_states
+    result = js.solve(tree, "pcfr+", iterations=1000, measure_every=1000, progress=False)
+    gap = float(js.nash_conv(tree, result.average))
+    value = float(js.values(tree, result.average)[0])
+    assert gap < 1e-5
+    assert value - gap > -0.77805
+    assert value + gap < -0.77613
+    assert value == pytest.approx(-7 / 9, abs=1e-5)
+    assert js.solve_lp(tree).value == pytest.approx(-7 / 9, abs=1e-9)
+
+
+def test_a_detective_who_comes_to_mr_x_has_caught_him():
+    game = games.ScotlandYard(evader=(3,), detectives=(4, 11))
+    state = play(game, "taxi 5")
+    public, private = game.observe(state)
+    assert public.tolist() == [0, NOTHING, NOTHING]  # the ticket, and no station
+    assert private.tolist() == [[NOTHING], [NOTHING]]
+    missed, caught = play(game, "taxi 5", "taxi 2"), play(game, "taxi 5", "taxi 5")
+    assert game.observe(missed)[0].tolist() == [0, 1, 0]
+    assert game.observe(caught)[0].tolist() == [0, 4, CAUGHT]
+    assert game.actor(missed) == 1
+    assert game.actor(caught) == TERMINAL
+    assert game.utility(caught).tolist() == [-1, 1]
+
+
+def test_mr_x_who_cannot_move_has_lost():
+    """At the end of a line, with a detective on the only way out."""
+    game = games.ScotlandYard(edges=((1, 2), (2, 3), (3, 4)), evader=(2,), detectives=(4,))
+    state = play(game, "taxi 1", "taxi 3", "taxi 2", "taxi 4", "taxi 1", "taxi 3", "taxi 2")
+    assert choices(game, state) == {"taxi 2", "taxi 4"}
+    line = games.ScotlandYard(edges=((1, 2), (2, 3)), evader=(1,), detectives=(3,), rounds=2)
+    assert choices(line, line.init()) == {"taxi 2"}
+    corner = games.ScotlandYard(edges=((1, 2), (2, 3), (3, 4)), evader=(2,), detectives=(3,))
+    blocked = play(corner, "taxi 1", "taxi 2")
+    assert blocked.result == BLOCKED
+    assert corner.utility(blocked).tolist() == [-1, 1]
+    assert corner.observe(blocked)[0].tolist() == [0, 1, BLOCKED]
+
+
+def test_tickets_are_spent_and_handed_over():
+    game = games.load("scotland_yard(board=london,evader=[46],detectives=[74,1],tickets=[1,0,1,0])")
+    state = play(game, "underground 79", "taxi 73", "underground 46")
+    assert state.tickets.tolist() == [[5, 3, 3, 5], [0, 0, 1, 0], [1, 0, 0, 0]]
+    state = play(game, "underground 79", "taxi 73", "underground 46", "taxi 78")
+    assert choices(game, state) == {"pass"}  # 73 has taxis only
+    after = game.step(state, jnp.int32(np.flatnonzero(game.legal(state))[0]))
+    assert game.observe(after)[0].tolist() == [4, 72, 0]
+    assert after.turn == 2
+
+
+def test_black_tickets_go_everywhere_and_ferries_need_one():
+    game = games.load("scotland_yard(board=london,evader=[115])")
+    ferry = choices(game, game.init()) & {f"{k} 108" for k in game.map.kinds}
+    assert ferry == {"black 108"}
+    assert {"taxi 114", "black 114"} <= choices(game, game.init())
+
+
+def test_a_double_move_is_two_moves_before_the_detectives():
+    game = games.load(f"scotland_yard({SQUARE},evader=[1],detectives=[3],doubles=1,reveals=[2])")
+    state = play(game, "double", "taxi 2")
+    assert game.actor(state) == 0
+    assert "double" not in choices(game, state)
+    assert game.observe(state)[0].tolist() == [0, NOTHING, NOTHING]
+    state = play(game, "double", "taxi 2", "taxi 1")
+    assert game.actor(state) == 1
+    assert game.observe(state)[0].tolist() == [0, 0, NOTHING]  # revealed after the second move
+    assert state.moves == 2
+    later = play(game, "double", "taxi 2", "taxi 1", "taxi 4", "taxi 2")
+    assert "double" not in choices(game, later)
+
+
+def test_chance_draws_the_start_and_shows_it_to_mr_x():
+    game = games.load(f"scotland_yard({SQUARE},evader=[1,2],detectives=[3])")
+    start = game.init()
+    assert game.actor(start) == CHANCE
+    np.testing.assert_allclose(game.chance(start)[:4], [0.5, 0.5, 0, 0])
+    public, private = game.observe(play(game, "start 2"))
+    assert public.tolist() == [NOTHING] * 3
+    assert private.tolist() == [[1], [NOTHING]]
+
+
+def test_london():
+    london = named_map("london")
+    assert [len(pairs) for pairs in london.edges[:3]] == [346, 99, 20]
+    joined = london.joined()
+    assert joined.shape == (4, 199, 199)
+    assert (joined[3] >= joined[:3].any(0)).all()
+    assert joined[3].any(1).all()
+    game = games.load("scotland_yard(board=london)")
+    assert game.num_actions == 4 * 199 + 2
+    assert len(choices(game, game.init())) == 13
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("board=paris", "glasses, london"),
+        ("edges=[[1,2]]", "edges, and stations to start from"),
+        ("evader=[12]", "no connection of the map leads to station 12"),
+        ("evader=[1]", "stations of their own"),
+        ("rounds=0", "rounds must be 1 to 100"),
+        ("tickets=[1,2]", "tickets must be 1 numbers"),
+        ("doubles=-1", "doubles must be 0 or more"),
+        ("edges=[[1,1],[1,2]],evader=[1],detectives=[2]", "two different stations"),
+    ],
+)
+def test_bad_parameters(text: str, message: str):
+    with pytest.raises(ValueError, match=message):
+        games.load(f"scotland_yard({text})")
