@@ -29,7 +29,7 @@ def test_modicum_rps(tmp_path: Path):
 @pytest.mark.slow  # every line compiles programs of its own
 def test_modicum_figure1(tmp_path: Path):
     rules = Rules(
-        "tiny", "nolimit_leduc(ranks=3,suits=1,stack=12,ante=2,raises=1,", "bet", 2.0, 200
+        "tiny", "nolimit_leduc(ranks=3,suits=1,stack=12,ante=2,raises=1,", "bet", 2.0, 2000
     )
     lines = (EXACT[3], *(("self_generated", "opponent", v) for v in ("rollout", "network")))
     settings = Settings(search=100, resolve=100, target=1e-2, drawn=50, rollouts=1, steps=20)
