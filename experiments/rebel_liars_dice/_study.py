@@ -89,7 +89,7 @@ QUICK = Settings(
     batch=32,
     solver_iterations=32,
     iterations=64,
-    repeats=2,
+    repeats=0,
     width=64,
 )
 

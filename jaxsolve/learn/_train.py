@@ -28,6 +28,10 @@ from jaxsolve.nets import Net
 from jaxsolve.types import Array, PyTree
 
 
+_COMPILED: set[Any] = set()
+"""Programs that have run before in this process."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Plan:
     """Settings of a run.
@@ -135,6 +139,10 @@ def train(
     bar = tqdm(total=plan.steps, initial=int(state.step), disable=not progress, unit="batch")
     while int(state.step) < plan.steps and (time_limit is None or seconds < time_limit):
         count = min(log_every, plan.steps - int(state.step))
+        program = (source.sample, plan, count)
+        if program not in _COMPILED:  # seconds of a curve are those of training
+            jax.block_until_ready(run(net, state, count=count))
+            _COMPILED.add(program)
         begin = time.perf_counter()
         after, losses = jax.block_until_ready(run(net, state, count=count))
         seconds += time.perf_counter() - begin

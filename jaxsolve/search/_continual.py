@@ -37,7 +37,7 @@ class Search(NamedTuple):
 
     Attributes:
         game: the public nodes.
-        games: depth-limited subgames, in groups of similar size: at most half is padding.
+        games: depth-limited subgames, in groups of similar size.
         solver: variant of CFR.
         iterations: of each search.
         alpha: share of the gadget in the opponent's range.
@@ -89,7 +89,8 @@ def continual(
         raise ValueError(f"iterations must be positive, not {iterations}")
     if safe and sampled:
         raise ValueError("a gadget constrains the average policy: use sampled=True with safe=False")
-    size = np.array([size_of(game, int(r), limit).bit_length() for r in game.representative])
+    # Each group is a program to compile, so sizes within one differ by up to a factor of four.
+    size = np.array([size_of(game, int(r), limit).bit_length() // 2 for r in game.representative])
     games = tuple(subgames(game, limit, kinds=np.flatnonzero(size == x)) for x in np.unique(size))
     return Search(game, games, solver, iterations, alpha, every, safe, sampled)
 
