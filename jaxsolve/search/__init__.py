@@ -23,6 +23,14 @@ from jaxsolve.search._depth_sample import SampledValues as SampledValues
 from jaxsolve.search._depth_sample import with_sampled_values as with_sampled_values
 from jaxsolve.search._depth_search import DepthLimited as DepthLimited
 from jaxsolve.search._depth_search import DepthSearch as DepthSearch
+from jaxsolve.search._growing_solve import GrowingSearch as GrowingSearch
+from jaxsolve.search._growing_solve import Grown as Grown
+from jaxsolve.search._growing_solve import growing_search as growing_search
+from jaxsolve.search._growing_solve import gt_cfr as gt_cfr
+from jaxsolve.search._growing_tree import Grounds as Grounds
+from jaxsolve.search._growing_tree import Growth as Growth
+from jaxsolve.search._growing_tree import capacity_for as capacity_for
+from jaxsolve.search._growing_tree import grounds as grounds
 from jaxsolve.search._nested import Nested as Nested
 from jaxsolve.search._nested import nested as nested
 from jaxsolve.search._translation import neighbours as neighbours
