@@ -84,8 +84,11 @@ def resolving(
         name: for tables of results.
 
     Raises:
-        ValueError: the search is not one that an agent can follow.
+        ValueError: the search is not one that an agent can follow, or the network is of another
+            game.
     """
+    if check := getattr(value, "check", None):
+        check(search.game)
     if not search.safe or not search.every:
         raise ValueError("an agent re-solves safely at every decision: safe=True, every=True")
     game = search.game

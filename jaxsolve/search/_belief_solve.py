@@ -17,7 +17,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.leaf._value_net import ValueFunction, normalised
+from jaxsolve.leaf._value_net import ValueFunction, ValueLeaf, normalised
 from jaxsolve.regret import normalise
 from jaxsolve.search._beliefs import Nodes, Subgame, Subgames, with_value
 from jaxsolve.solve import Solver, average_policy, init_state, iterate
@@ -129,7 +129,13 @@ def solve_belief(
         iterations: of the solver, static.
         key: draws the policy that the solver starts from; uniform by default.
         stop: int32 [], the iteration whose policy is `Solution.sampled`; the last by default.
+
+    Raises:
+        ValueError: a range sums to zero or is not a range, or there are leaves at the depth limit
+            and no value function. Ranges are looked at outside of jit only; inside, one without
+            mass becomes uniform.
     """
+    _check(games, value, ranges)
     game = games.at(kind)
     gadget = no_gadget(ranges.shape[-1]) if gadget is None else gadget
     tree, floor = _placed(game, value, ranges, gadget)
@@ -163,6 +169,23 @@ def evaluate(tree: PublicTree, policy: Policy) -> tuple[tuple[Array, Array], tup
         blocks, root = values_of(player, gain, functools.partial(_row_value, mine))
         values.append(join_blocks(player, blocks).at[:1].set(root))
     return (reach[0], reach[1]), (values[0], values[1])
+
+
+def _check(games: Subgames, value: ValueFunction | None, ranges: Array) -> None:
+    limited = any(isinstance(leaf, ValueLeaf) for leaf in games.content.tree.leaves)
+    if limited and value is None:
+        raise ValueError(
+            "these subgames end at a depth limit, and nothing says what is below it: give a value "
+            "function (nets.Net, search.oracle), or cut them with search.no_limit"
+        )
+    if isinstance(ranges, jax.core.Tracer):
+        return
+    mass = ranges.sum(-1)
+    if not bool(jnp.isfinite(mass).all() & (ranges >= 0).all() & (mass > 0).all()):
+        raise ValueError(
+            f"the ranges sum to {[float(m) for m in mass]}; each player needs hands that are held "
+            "with a probability above 0, and none below. jnp.ones((2, H)) is the start of a game"
+        )
 
 
 def _row_value(policy: Blocks, block: int, values: Array) -> Array:

@@ -132,9 +132,12 @@ def compose(search: Search, value: ValueFunction | None, key: PRNGKey | None = N
             without one.
 
     Raises:
-        ValueError: `sampled` without a key.
+        ValueError: `sampled` without a key, a network of another game, or no value function where
+            searches end at a depth limit.
     """
     game = search.game
+    if check := getattr(value, "check", None):
+        check(game)
     if search.sampled and key is None:
         raise ValueError("a sampled search needs a key")
     hands = game.num_hands

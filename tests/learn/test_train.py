@@ -119,6 +119,25 @@ def test_a_second_run_compiles_nothing():
     assert _train.train_steps._cache_size() == before
 
 
+def test_a_policy_head_learns_the_policies_too():
+    game = kuhn()
+    both = nets.make_net(game, nets.ValueNetwork(32, 2, actions=2), jax.random.key(0))
+    plan = learn.Plan(
+        steps=32, updates=8, minibatch=64, buffer=512, policy_weight=1.0, learning_rate=1e-2
+    )
+    found = learn.train(both, deepstack(), plan, log_every=16, progress=False)
+    examples, _ = jax.jit(deepstack().sample)(both, jnp.int32(9), jax.random.key(7))
+    target = np.asarray(examples.policy)
+
+    def distance(net: nets.Net) -> float:
+        logits = net.output(examples.kind, examples.beliefs).logits
+        assert logits is not None
+        policy = np.asarray(jax.nn.softmax(logits, 1))
+        return float(np.abs(policy - target).mean())
+
+    assert distance(found.net) < 0.6 * distance(both)
+
+
 def test_stages_go_from_the_bottom_up():
     source = deepstack()
     state = source.init(jax.random.key(0))

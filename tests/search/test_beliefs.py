@@ -12,6 +12,7 @@ import pytest
 
 import games
 import jaxsolve as js
+from jaxsolve import nets
 from jaxsolve.evaluate._max_min import max_min, seen_from
 from jaxsolve.search import (
     Gadget,
@@ -270,6 +271,15 @@ def test_bad_input():
         continual(game, no_limit, js.pcfr_plus(), iterations=1, alpha=2.0)
     with pytest.raises(ValueError, match="safe=False"):
         continual(game, no_limit, js.pcfr_plus(), iterations=1, sampled=True)
+    whole_games, cut = subgames(game, no_limit), subgames(game, actions_limit(1))
+    nobody = jnp.ones((2, 3)).at[1].set(0)
+    with pytest.raises(ValueError, match=r"sum to \[3.0, 0.0\]"):
+        solve_belief(whole_games, None, js.pcfr_plus(), jnp.int32(0), nobody, iterations=1)
+    with pytest.raises(ValueError, match="nothing says what is below"):
+        solve_belief(cut, None, js.pcfr_plus(), jnp.int32(0), jnp.ones((2, 3)), iterations=1)
+    net = nets.make_net(made("leduc"), nets.ValueNetwork(4, 1), jax.random.key(0))
+    with pytest.raises(ValueError, match="is of leduc"):
+        compose(continual(game, actions_limit(1), js.pcfr_plus(), iterations=1), net)
     with pytest.raises(ValueError, match="3 players"):
         public_game(games.load("kuhn(players=3)"))
     with pytest.raises(ValueError, match="is not kuhn"):
