@@ -23,6 +23,9 @@ from jaxsolve.search._depth_sample import SampledValues as SampledValues
 from jaxsolve.search._depth_sample import with_sampled_values as with_sampled_values
 from jaxsolve.search._depth_search import DepthLimited as DepthLimited
 from jaxsolve.search._depth_search import DepthSearch as DepthSearch
+from jaxsolve.search._growing_continual import GrowingResolver as GrowingResolver
+from jaxsolve.search._growing_continual import compose_growing as compose_growing
+from jaxsolve.search._growing_continual import growing_resolver as growing_resolver
 from jaxsolve.search._growing_solve import GrowingSearch as GrowingSearch
 from jaxsolve.search._growing_solve import Grown as Grown
 from jaxsolve.search._growing_solve import growing_search as growing_search

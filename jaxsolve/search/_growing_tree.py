@@ -150,7 +150,7 @@ def capacity_for(places: Grounds, simulations: int, *, focused: bool = False) ->
         focused: trees grow below another public state than the root, the way to which is opened.
     """
     opened = 1 + simulations + (places.games.depth if focused else 0)
-    return min(places.widest, 1 + opened * (places.gain - 1))
+    return min(places.widest, 1 + opened * max(places.gain - 1, 0))
 
 
 def start_growth(ground: Ground, focus: Array, depth: int) -> Growth:
