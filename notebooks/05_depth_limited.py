@@ -20,8 +20,8 @@ jax.config.update("jax_enable_x64", True)
 # %% [markdown]
 # ## Rock-paper-scissors+
 #
-# Rounds with scissors count double. Player 0 chooses unseen, then player 1. In equilibrium both play
-# rock and paper 0.4, scissors 0.2, and the value is 0.
+# Rounds with scissors count double. Player 0 chooses unseen, then player 1. In equilibrium both
+# play rock and paper 0.4, scissors 0.2, and the value is 0.
 
 # %%
 tree = js.compile(games.load("rps_plus"))
@@ -32,8 +32,8 @@ print("values after rock, paper, scissors:", naive.info.values.ravel().round(6))
 
 # %% [markdown]
 # Exact values, and useless: all actions look alike. Now player 1 chooses, at the limit and without
-# having seen the action, which pure strategy to go on with. The choice is one more decision level of
-# an ordinary tree, so every solver takes it.
+# having seen the action, which pure strategy to go on with. The choice is one more decision level
+# of an ordinary tree, so every solver takes it.
 
 # %%
 always = [
@@ -47,8 +47,8 @@ for policies in ([blueprint], always[:2], always):
 
 # %% [markdown]
 # Two values are worse than one here: the search takes care of rock and paper, and forgets scissors.
-# Three are enough. `search.self_generated` finds continuations by itself: each is a best response to
-# the search with those before it.
+# Three are enough. `search.self_generated` finds continuations by itself: each is a best response
+# to the search with those before it.
 
 # %%
 for count in (1, 2, 3, 4):
@@ -62,8 +62,8 @@ for count in (1, 2, 3, 4):
 # ## A betting round of no-limit Leduc
 #
 # The limit is the end of the first round. Player 0 searches to there; below it everybody is assumed
-# to go on with the blueprint, but for player 1's choice. Continuations are biased towards one kind of
-# action, or generated.
+# to go on with the blueprint, but for player 1's choice. Continuations are biased towards one kind
+# of action, or generated.
 
 # %%
 tree = js.compile(games.load("nolimit_leduc(ranks=4,suits=1,stack=5,sizes=[1.0])"))
@@ -84,14 +84,14 @@ for name, policies in kinds.items():
         gains.append(float(js.best_response(tree, found, 1).value) + value)
     ax.plot(range(1, len(policies) + 1), gains, "o-", label=name)
 ax.set(xlabel="values per state", ylabel="player 0 loses (chips)")
-ax.legend();
+_ = ax.legend()
 
 # %% [markdown]
 # ## Every decision a search
 #
 # Nested solving searches anew after each action of the opponent, with beliefs from the last search,
-# and composes one policy. Its exploitability is exact. Here searches do not know all-in at all, until
-# somebody goes all-in.
+# and composes one policy. Its exploitability is exact. Here searches do not know all-in at all,
+# until somebody goes all-in.
 
 # %%
 policies = kinds["generated"]

@@ -27,7 +27,6 @@ from jaxsolve.learn._data import Examples, Source
 from jaxsolve.nets import Net
 from jaxsolve.types import Array, PyTree
 
-
 _COMPILED: set[Any] = set()
 """Programs that have run before in this process."""
 

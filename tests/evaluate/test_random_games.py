@@ -61,13 +61,13 @@ def assert_as_the_oracle(game: RandomGame, seed: int) -> None:
         assert exploitability >= -1e-12
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(game=random_games(), seed=st.integers(0, 1000))
 def test_two_players(game: RandomGame, seed: int):
     assert_as_the_oracle(game, seed)
 
 
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(game=random_games(players=3, zero_sum=False), seed=st.integers(0, 1000))
 def test_three_players(game: RandomGame, seed: int):
     assert_as_the_oracle(game, seed)
@@ -79,7 +79,7 @@ def solved(tree: js.PublicTree) -> js.Policy:
     return average_policy(tree, state)
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(game=random_games())
 def test_cfr_plus_and_the_linear_program_agree(game: RandomGame):
     tree, reference = js.compile(game), oracle.walk(game)

@@ -6,6 +6,7 @@ import itertools
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from phevaluator import evaluate_cards
 
 import games
@@ -31,6 +32,7 @@ def test_buckets_order_hands_as_phevaluator_does():
         assert bucket[np.argmax(rank)] > bucket[np.argmin(rank)]
 
 
+@pytest.mark.slow  # seconds of compilation
 def test_players_see_their_bucket_and_nobody_the_flop():
     game = games.load(NLFH)
     coarse = CoarseHands(game, 2)

@@ -48,6 +48,7 @@ def test_convergence(tmp_path: Path):
     assert {r["planned"] / r["iterations"] for r in report.rows} == {0.5, 1, 2}
 
 
+@pytest.mark.slow  # seconds of compilation
 def test_a_stopped_study_goes_on(tmp_path: Path):
     parts = (Part("kuhn", (("alternating", "float32"),), (1.0, 10.0), (10, 20)),)
     solvers = ("cfr", "hs-dcfr(15)")

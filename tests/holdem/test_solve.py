@@ -104,6 +104,7 @@ def small() -> tuple[SpotTree, SpotTree]:
     return he.spot_tree(spot), he.spot_tree(spot, symmetric=False)
 
 
+@pytest.mark.slow  # seconds of compilation
 def test_symmetric_runouts_change_nothing(small: tuple[SpotTree, SpotTree]):
     """Clubs and diamonds are alike on this board: values and best responses stay the same.
 

@@ -52,6 +52,7 @@ def test_rollouts_of_some_states_are_rollouts_of_these(leduc):
     np.testing.assert_allclose(drawn, exact[np.asarray(some)], atol=0.3)
 
 
+@pytest.mark.slow  # seconds of compilation
 def test_a_solver_draws_values_inside_the_solve(leduc):
     """CFR on three rollouts a leaf finds what it finds on exact values."""
     tree, limit, policies = leduc

@@ -53,6 +53,7 @@ def losses(trained: learn.Trained) -> list[float]:
     return [row["loss"] for row in trained.curve]
 
 
+@pytest.mark.slow  # seconds of compilation
 def test_it_learns_exact_values():
     game = kuhn()
     held = learn.held_out(
@@ -119,6 +120,7 @@ def test_a_second_run_compiles_nothing():
     assert _train.train_steps._cache_size() == before
 
 
+@pytest.mark.slow  # seconds of compilation
 def test_a_policy_head_learns_the_policies_too():
     game = kuhn()
     both = nets.make_net(game, nets.ValueNetwork(32, 2, actions=2), jax.random.key(0))
@@ -149,6 +151,7 @@ def test_stages_go_from_the_bottom_up():
     assert 0 in kinds[2] | kinds[3]
 
 
+@pytest.mark.slow  # seconds of compilation
 def test_self_play_starts_at_the_start_and_follows_the_search():
     game = kuhn()
     source = learn.self_play(

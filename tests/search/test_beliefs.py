@@ -91,6 +91,7 @@ def test_a_search_from_the_start_is_cfr_on_the_whole_game(name: str):
         )
 
 
+@pytest.mark.slow  # seconds of compilation
 def test_values_and_ranges_at_nodes_are_those_of_the_policies():
     """Against sums over all deals in numpy."""
     game = made(SMALL)
@@ -183,6 +184,7 @@ def _inner(game: Any, limit: Any) -> list[int]:
     return out
 
 
+@pytest.mark.slow  # seconds of compilation
 def test_resolving_keeps_what_the_gadget_promises():
     """The opponent gets no more than promised where the promise can be kept."""
     game = made("leduc")
@@ -228,6 +230,7 @@ def _best_response(games_: Any, kind: int, found: Any, ranges: Any) -> np.ndarra
     return best(0, root, np.asarray(ranges[0]))
 
 
+@pytest.mark.slow  # seconds of compilation
 def test_continual_resolving_with_whole_subgames_is_near_an_equilibrium():
     game, tree = made("kuhn"), whole("kuhn")
     gaps = {}
@@ -240,6 +243,7 @@ def test_continual_resolving_with_whole_subgames_is_near_an_equilibrium():
     assert gaps[400] < 2e-3
 
 
+@pytest.mark.slow  # seconds of compilation
 def test_searches_compile_once_and_seeds_differ():
     game = made("kuhn")
     search = continual(game, no_limit, js.pcfr_plus(), iterations=10)

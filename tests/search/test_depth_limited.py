@@ -78,6 +78,7 @@ def test_what_is_reported_is_the_policy(leduc):
     assert one.worst_case[1] == pytest.approx(found.worst_case[1])
 
 
+@pytest.mark.slow  # seconds of compilation
 def test_actions_off_the_menu_are_answered_but_not_played(leduc):
     """A blueprint that folds to every all-in is repaired where the all-in comes."""
     tree, blueprint = leduc

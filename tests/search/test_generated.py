@@ -83,6 +83,7 @@ def test_neighbours():
         search.neighbours(0.5, {})
 
 
+@pytest.mark.slow  # seconds of compilation
 def test_translation_answers_a_bet_as_the_bets_near_it():
     rules = "nolimit_leduc(ranks=3,suits=1,stack=8,ante=2,raises=2,sizes="
     coarse = js.compile(games.load(f"{rules}[0.5,1.0])"))

@@ -119,6 +119,7 @@ def table_of(name: str, grown: Grown) -> np.ndarray:
     return table
 
 
+@pytest.mark.slow  # seconds of compilation
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("constrained", [False, True])
 def test_a_tree_that_does_not_grow_is_a_depth_limited_search(solver: Any, constrained: bool):
@@ -149,6 +150,7 @@ def test_a_tree_that_does_not_grow_is_a_depth_limited_search(solver: Any, constr
             )
 
 
+@pytest.mark.slow  # seconds of compilation
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_with_solved_leaves_it_comes_to_the_equilibrium(solver: Any):
     """The tree is whole after three simulations of Kuhn poker, and the rest is CFR."""
@@ -256,6 +258,7 @@ def test_growth_below_a_focus():
     assert frontier_of(grown.ground, grown.growth)[child[0, 0]]
 
 
+@pytest.mark.slow  # seconds of compilation
 @pytest.mark.parametrize("pending", [0, 1])
 def test_selection_is_half_puct_and_half_the_average(pending: int):
     """Against the formula in numpy, for one hand at the root."""

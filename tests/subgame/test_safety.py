@@ -51,7 +51,7 @@ def places(tree: js.PublicTree, player: int, knowledge: int | str) -> np.ndarray
     return np.concatenate([np.zeros(0, np.int64), *levels])
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(
     game=random_games(),
     seed=st.integers(0, 100),
