@@ -159,6 +159,7 @@ def test_evaluation_batches():
     assert len(np.unique(np.round(together, 3))) == 4
 
 
+@pytest.mark.slow  # seconds of compilation
 def test_float32_evaluation_is_close_to_float64():
     """A random policy in Leduc: payoffs of some chips, to seven digits."""
     results = []

@@ -67,6 +67,7 @@ def test_two_players(game: RandomGame, seed: int):
     assert_as_the_oracle(game, seed)
 
 
+@pytest.mark.slow  # seconds of compilation
 @settings(max_examples=3)
 @given(game=random_games(players=3, zero_sum=False), seed=st.integers(0, 1000))
 def test_three_players(game: RandomGame, seed: int):

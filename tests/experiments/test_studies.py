@@ -25,6 +25,7 @@ def quiet(line: str) -> None:
     assert line
 
 
+@pytest.mark.slow  # seconds of compilation
 def test_convergence(tmp_path: Path):
     parts = (Part("kuhn", (("alternating", "float32"),), (1.0, 10.0), (10, 20)),)
     solvers = ("hs-dcfr(15)",)
@@ -93,6 +94,7 @@ def test_the_full_sweep_is_large_enough_and_holds_the_published_setting():
     assert (1.5, 0.0, 2.0) in settings
 
 
+@pytest.mark.slow  # seconds of compilation
 def test_precision(tmp_path: Path):
     plan = precision.Plan(("kuhn",), ("pcfr+", "mmd"), (20,), 1, (), (5, 1))
     report = precision.main(True, tmp_path, plan=plan, say=quiet)

@@ -177,6 +177,7 @@ def test_locks_are_checked(river: SpotTree):
         he.lock(river, "", {"x": 0.7})
 
 
+@pytest.mark.slow  # seconds of compilation
 def test_forms_agree(river: SpotTree):
     """Same iterates from every payoff operator, to float32 rounding."""
     found = []

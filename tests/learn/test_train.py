@@ -96,6 +96,7 @@ def test_a_resumed_run_is_the_same_bit_for_bit(tmp_path: Path):
         )
 
 
+@pytest.mark.slow  # seconds of compilation
 def test_what_is_not_finite_stops_it_and_the_last_checkpoint_is_good(tmp_path: Path):
     source = deepstack()
 

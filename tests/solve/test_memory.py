@@ -60,6 +60,7 @@ def test_peak_is_within_ten_percent_of_the_programs(case):
     assert needed.device == pytest.approx(used, rel=0.1)
 
 
+@pytest.mark.slow  # seconds of compilation
 def test_nothing_is_allocated_and_the_process_peak_is_near():
     """In a process of its own: arrays on the device, and the peak of the process."""
     program = """

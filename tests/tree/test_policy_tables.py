@@ -147,6 +147,7 @@ def test_merge_needs_one_policy_per_player_of_one_tree():
         js.merge_policies(one, other)
 
 
+@pytest.mark.slow  # seconds of compilation
 @pytest.mark.parametrize("options", [{}, {"layout": "hands"}])
 def test_mixture_is_worth_the_mean(options: dict):
     """Kuhn's theorem, against opponents who are not mixed."""
