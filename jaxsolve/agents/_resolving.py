@@ -128,6 +128,7 @@ def resolving(
             gadget,
             iterations=search.iterations,
             key=jax.random.fold_in(jax.random.key(memory.seed), root) if random_start else None,
+            mean_values=search.mean_values,
         )
         policies, reached, values = at_nodes(found)
         local, _ = _descend(where, found.nodes.child, root, node)

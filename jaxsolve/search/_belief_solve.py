@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from jaxsolve.leaf._value_net import ValueFunction, ValueLeaf, normalised
-from jaxsolve.regret import normalise
+from jaxsolve.regret import Step, normalise
 from jaxsolve.search._beliefs import Nodes, Subgame, Subgames, with_value
 from jaxsolve.solve import Solver, average_policy, init_state, iterate
 from jaxsolve.solve._loop import SolveState
@@ -59,7 +60,7 @@ class Solution(NamedTuple):
     Attributes:
         reach: per player, float [S, H], own reach under the average policy.
         values: per player, float [S, H], counterfactual values of the sequences, both players
-            following their average policies.
+            following their average policies, or means over the iterations.
         sampled: per player, float [S, H], own reach under the policy of one iteration.
         nodes: the subgame's public nodes.
     """
@@ -115,6 +116,7 @@ def solve_belief(
     iterations: int,
     key: PRNGKey | None = None,
     stop: Array | None = None,
+    mean_values: bool = False,
 ) -> Solution:
     """Returns the solution of one subgame; vmap it for a batch.
 
@@ -129,6 +131,8 @@ def solve_belief(
         iterations: of the solver, static.
         key: draws the policy that the solver starts from; uniform by default.
         stop: int32 [], the iteration whose policy is `Solution.sampled`; the last by default.
+        mean_values: `Solution.values` are means over the iterations, weighted like the average
+            policy, instead of the values of the average policies. Twice the work.
 
     Raises:
         ValueError: a range sums to zero or is not a range, or there are leaves at the depth limit
@@ -144,24 +148,38 @@ def solve_belief(
     horizon = jnp.asarray(iterations, jnp.int32)
     stop = horizon if stop is None else stop
 
-    def body(
-        _: Array, carry: tuple[SolveState, tuple[Array, ...]]
-    ) -> tuple[SolveState, tuple[Array, ...]]:
-        state, kept = carry
+    def body(_: Array, carry: Any) -> Any:
+        state, kept, means = carry
+        if mean_values:
+            decay = ready.decay(Step((state.iteration + 1).astype(ranges.dtype), horizon))
+            _, values = evaluate(tree, Policy(state.policy), state.reach)
+            means = tuple(m.add(v, decay) for m, v in zip(means, values, strict=True))
         state = iterate(tree, ready, state, horizon)
         here = state.iteration == stop
         kept = tuple(jnp.where(here, r, k) for r, k in zip(state.reach, kept, strict=True))
-        return state, kept
+        return state, kept, means
 
-    state, kept = jax.lax.fori_loop(0, iterations, body, (state, state.reach))
-    average = average_policy(tree, state)
-    reach, values = evaluate(tree, average)
+    means: Any = state.average if mean_values else ()  # zero, and of the right shape
+    start: Any = (state, state.reach, means)
+    state, kept, means = jax.lax.fori_loop(0, iterations, body, start)
+    reach, values = evaluate(tree, average_policy(tree, state))
+    if mean_values:
+        values = (means[0].mean, means[1].mean)
     return Solution(reach, values, (kept[0], kept[1]), game.nodes)
 
 
-def evaluate(tree: PublicTree, policy: Policy) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """Returns (own reaches [S, H], counterfactual values of all sequences [S, H]) per player."""
-    reach = [reach_of(p, b) for p, b in zip(tree.players, policy.players, strict=True)]
+def evaluate(
+    tree: PublicTree, policy: Policy, reach: Sequence[Array] | None = None
+) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """Returns (own reaches [S, H], counterfactual values of all sequences [S, H]) per player.
+
+    Args:
+        tree: a subgame.
+        policy: of both players.
+        reach: their own reaches, where they are known already.
+    """
+    if reach is None:
+        reach = [reach_of(p, b) for p, b in zip(tree.players, policy.players, strict=True)]
     values = []
     for i, player in enumerate(tree.players):
         gain = leaf_values(tree, i, reach)

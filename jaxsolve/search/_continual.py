@@ -43,6 +43,9 @@ class Search(NamedTuple):
         alpha: share of the gadget in the opponent's range.
         every: re-solve at each decision; otherwise only where the last search ends.
         safe: continual re-solving; otherwise both ranges are those of the search before.
+        mean_values: the opponent is promised the mean of their values over the iterations, which
+            the regrets of the search bound; otherwise what the average policies are worth, where
+            values at the limit of hands that the opponent does not bring there are arbitrary.
         sampled: play and beliefs come from one random iteration, as in ReBeL; an iteration t is
             drawn with a chance in proportion to t.
     """
@@ -54,6 +57,7 @@ class Search(NamedTuple):
     alpha: float = 0.5
     every: bool = True
     safe: bool = True
+    mean_values: bool = True
     sampled: bool = False
 
 
@@ -66,6 +70,7 @@ def continual(
     alpha: float = 0.5,
     every: bool = True,
     safe: bool = True,
+    mean_values: bool = True,
     sampled: bool = False,
 ) -> Search:
     """Returns a search to a depth limit, from every public state.
@@ -78,6 +83,7 @@ def continual(
         alpha: share of the gadget in the opponent's range, 0.5 in the papers.
         every: re-solve at each decision, or only where the last search ends.
         safe: under a gadget.
+        mean_values: see `Search`; of safe search.
         sampled: see `Search`; for unsafe search.
 
     Raises:
@@ -92,7 +98,9 @@ def continual(
     # Each group is a program to compile, so sizes within one differ by up to a factor of four.
     size = np.array([size_of(game, int(r), limit).bit_length() // 2 for r in game.representative])
     games = tuple(subgames(game, limit, kinds=np.flatnonzero(size == x)) for x in np.unique(size))
-    return Search(game, games, solver, iterations, alpha, every, safe, sampled)
+    return Search(
+        game, games, solver, iterations, alpha, every, safe, mean_values and safe, sampled
+    )
 
 
 def oracle(
@@ -242,6 +250,7 @@ def _solve_level(
                 jnp.asarray(pick),
                 iterations=search.iterations,
                 sampled=search.sampled,
+                mean_values=search.mean_values,
             )
             arrays = [np.asarray(x, np.float64) for x in part]
             for j, k in enumerate(some):
@@ -258,7 +267,7 @@ def _child(games: tuple[Subgames, ...], kind: int) -> np.ndarray:
     raise AssertionError(kind)
 
 
-@functools.partial(jax.jit, static_argnames=("iterations", "sampled"))
+@functools.partial(jax.jit, static_argnames=("iterations", "sampled", "mean_values"))
 def _solve_batch(
     games: Subgames,
     value: ValueFunction | None,
@@ -272,11 +281,21 @@ def _solve_batch(
     *,
     iterations: int,
     sampled: bool,
+    mean_values: bool,
 ) -> tuple[Array, Array, Array]:
     def one(kind: Array, ranges: Array, gadget: Gadget, stop: Array, number: Array) -> Any:
         mine = None if key is None else jax.random.fold_in(key, number)
         found = solve_belief(
-            games, value, solver, kind, ranges, gadget, iterations=iterations, key=mine, stop=stop
+            games,
+            value,
+            solver,
+            kind,
+            ranges,
+            gadget,
+            iterations=iterations,
+            key=mine,
+            stop=stop,
+            mean_values=mean_values,
         )
         return at_nodes(found, sampled=sampled)
 
