@@ -152,8 +152,8 @@ def solve_belief(
         state, kept, means = carry
         if mean_values:
             decay = ready.decay(Step((state.iteration + 1).astype(ranges.dtype), horizon))
-            _, values = evaluate(tree, Policy(state.policy), state.reach)
-            means = tuple(m.add(v, decay) for m, v in zip(means, values, strict=True))
+            _, now = evaluate(tree, Policy(state.policy), state.reach)
+            means = tuple(m.add(v, decay) for m, v in zip(means, now, strict=True))
         state = iterate(tree, ready, state, horizon)
         here = state.iteration == stop
         kept = tuple(jnp.where(here, r, k) for r, k in zip(state.reach, kept, strict=True))
@@ -161,7 +161,8 @@ def solve_belief(
 
     means: Any = state.average if mean_values else ()  # zero, and of the right shape
     start: Any = (state, state.reach, means)
-    state, kept, means = jax.lax.fori_loop(0, iterations, body, start)
+    end: Any = jax.lax.fori_loop(0, iterations, body, start)
+    state, kept, means = end
     reach, values = evaluate(tree, average_policy(tree, state))
     if mean_values:
         values = (means[0].mean, means[1].mean)
