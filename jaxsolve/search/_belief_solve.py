@@ -152,7 +152,7 @@ def solve_belief(
         state, kept, means = carry
         if mean_values:
             decay = ready.decay(Step((state.iteration + 1).astype(ranges.dtype), horizon))
-            _, now = evaluate(tree, Policy(state.policy), state.reach)
+            now = evaluate(tree, Policy(state.policy), state.reach)[1]
             means = tuple(m.add(v, decay) for m, v in zip(means, now, strict=True))
         state = iterate(tree, ready, state, horizon)
         here = state.iteration == stop
