@@ -180,7 +180,14 @@ def test_every_sequence_has_its_place():
 
 
 @pytest.mark.usefixtures("float64")
-@pytest.mark.parametrize("text", ["kuhn", "leduc(ranks=2,raises=1)", "liars_dice(sides=2)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kuhn",
+        pytest.param("leduc(ranks=2,raises=1)", marks=pytest.mark.slow),
+        "liars_dice(sides=2)",
+    ],
+)
 def test_hands_equal_rows(text: str):
     """Built directly, a card game has the same infosets and gives the same numbers."""
     game = games.load(text)
