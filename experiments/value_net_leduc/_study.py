@@ -58,7 +58,7 @@ class Settings:
         updates: of the network after each batch.
     """
 
-    steps: int = 6000
+    steps: int = 4000
     measure: tuple[float, ...] = (60, 180, 420)
     iterations: tuple[int, ...] = (100, 300, 1000)
     oracle: tuple[tuple[int, int], ...] = ((100, 100), (300, 100))
@@ -66,7 +66,7 @@ class Settings:
     width: int = 192
     batch: int = 256
     solver_iterations: int = 100
-    updates: int = 8
+    updates: int = 32
 
 
 QUICK = Settings(
@@ -77,6 +77,7 @@ QUICK = Settings(
     seeds=2,
     width=64,
     solver_iterations=50,
+    updates=8,
 )
 
 
