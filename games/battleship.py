@@ -138,7 +138,7 @@ class Battleship:
         player = state.moves % 2
         ship = state.moves // 2
         placed = jnp.arange(len(self.ship_sizes)) < ship
-        fleets = jnp.asarray(self._fleets)
+        fleets = jnp.asarray(self._fleets, jnp.int32)
         fits = jnp.all((fleets == state.fleet[player]) | ~placed, axis=-1)  # [F]
         place = jnp.take(fleets, ship, axis=1, mode="clip")  # [F]
         actions = jnp.arange(self.num_actions)

@@ -102,7 +102,7 @@ class Blotto:
 
     def utility(self, state: State) -> Array:
         """Returns float [n]: 1 shared by those with the most fields, -1 by the others."""
-        spread = jnp.asarray(self._spreads)[state.choices]  # [n, fields]
+        spread = jnp.asarray(self._spreads, jnp.int32)[state.choices]  # [n, fields]
         most = spread == jnp.max(spread, axis=0)
         fields = jnp.sum(most & (jnp.sum(most, axis=0) == 1), axis=-1)
         ahead = fields == jnp.max(fields)

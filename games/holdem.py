@@ -279,7 +279,7 @@ class Holdem:
         return len(holdem.SUITS) * (lowest + card // self.suits) + card % self.suits
 
 
-_CHOOSE = np.array([[math.comb(n, k) for k in range(3)] for n in range(holdem.NUM_CARDS)])
+_CHOOSE = np.array([[math.comb(n, k) for k in range(3)] for n in range(holdem.NUM_CARDS)], np.int32)
 """Binomial coefficients: of n cards choose k."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -246,6 +247,21 @@ def test_name_loads_the_same_game(name: str):
     for reference in games.GAMES[name].references:
         game = games.load(f"{name}({reference.params})")
         assert games.load(game.name) == game
+
+
+@pytest.mark.parametrize("name", games.GAMES)
+def test_tracing_in_64_bits_leaves_nothing_behind(name: str):
+    """JAX remembers how a numpy array was traced, so tables of rules need dtypes of their own."""
+    smallest = min(games.GAMES[name].references, key=lambda reference: reference.states)
+    game = games.load(f"{name}({smallest.params})")
+
+    def rules(action):
+        state = game.step(game.init(), action)
+        return state, game.actor(state), game.legal(state), game.chance(state), game.observe(state)
+
+    for wide in (True, False):
+        with jax.enable_x64(wide):
+            jax.eval_shape(rules, jax.ShapeDtypeStruct((), jnp.int32))
 
 
 def test_world_states_refuses_a_larger_game():
