@@ -277,6 +277,7 @@ def _identity(net: Net, source: Source, plan: Plan) -> dict[str, Any]:
     return {
         "game": net.game,
         "network": repr(net.module),
+        "uniform_play": net.uniform is not None,
         "batch": source.batch,
         "plan": repr(plan),
     }

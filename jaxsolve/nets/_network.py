@@ -58,13 +58,25 @@ class ValueNetwork(nn.Module):
     actions: int = 0
 
     @nn.compact
-    def __call__(self, features: Array, beliefs: Array, possible: Array) -> Output:
-        """Returns the output for features [..., F], beliefs and possible hands [..., 2, H]."""
+    def __call__(
+        self, features: Array, beliefs: Array, possible: Array, uniform: Array | None = None
+    ) -> Output:
+        """Returns the output for features [..., F], beliefs and possible hands [..., 2, H].
+
+        Args:
+            features: of the public state.
+            beliefs: each sums to 1.
+            possible: hands.
+            uniform: values [..., 2, H] under uniform play, to which the network adds.
+        """
         hands = beliefs.shape[-1]
         act = {"relu": nn.relu, "gelu": nn.gelu}[self.activation]
         flat = beliefs.reshape(*beliefs.shape[:-2], 2 * hands)
         # Beliefs sum to 1: times H they are of the order of 1 whatever the number of hands.
-        x = jnp.concatenate([features, flat * hands], -1)
+        known = [features, flat * hands]
+        if uniform is not None:
+            known.append(uniform.reshape(flat.shape))
+        x = jnp.concatenate(known, -1)
         if self.body == "resnet":
             x = nn.Dense(self.width)(x)
             for _ in range(self.depth):
@@ -76,6 +88,8 @@ class ValueNetwork(nn.Module):
                 x = nn.Dense(self.width)(x)
                 x = act(nn.LayerNorm()(x) if self.layer_norm else x)
         values = nn.Dense(2 * hands)(x).reshape(beliefs.shape)
+        if uniform is not None:
+            values = values + uniform
         logits = None
         if self.actions:
             raw = nn.Dense(self.actions * hands)(x)
@@ -102,6 +116,8 @@ class Net:
         features: float [K, F].
         possible: bool [K, 2, H].
         scale: float [K], largest payoff below.
+        uniform: float [K, 2, H, H], what pairs of hands get under uniform play, in units of the
+            output; None if the network is not told.
         module: the architecture.
         game: the string of the game.
     """
@@ -110,13 +126,17 @@ class Net:
     features: Array
     possible: Array
     scale: Array
+    uniform: Array | None
     module: ValueNetwork = dataclasses.field(metadata={"static": True})
     game: str = dataclasses.field(metadata={"static": True})
 
     def output(self, kind: Array, beliefs: Array) -> Output:
         """Returns the network's own output for kinds [B] and beliefs [B, 2, H]."""
         apply: Callable[..., Any] = self.module.apply
-        found: Output = apply(self.params, self.features[kind], beliefs, self.possible[kind])
+        uniform = None if self.uniform is None else _met(self.uniform[kind], beliefs)
+        found: Output = apply(
+            self.params, self.features[kind], beliefs, self.possible[kind], uniform
+        )
         return found
 
     def __call__(self, kind: Array, beliefs: Array) -> Array:
@@ -153,13 +173,22 @@ class Net:
             )
 
 
-def make_net(game: Any, module: ValueNetwork, key: PRNGKey) -> Net:
+def _met(payoff: Array, beliefs: Array) -> Array:
+    """Returns values [B, 2, H] of hands against beliefs [B, 2, H], by payoffs [B, 2, H, H]."""
+    first = jnp.einsum("...ab,...b->...a", payoff[..., 0, :, :], beliefs[..., 1, :])
+    second = jnp.einsum("...ab,...a->...b", payoff[..., 1, :, :], beliefs[..., 0, :])
+    return jnp.stack([first, second], -2)
+
+
+def make_net(game: Any, module: ValueNetwork, key: PRNGKey, *, uniform_play: bool = True) -> Net:
     """Returns an untrained network for a game.
 
     Args:
         game: a `search.PublicGame`, which has features, possible hands and scales.
         module: the architecture.
         key: draws the parameters.
+        uniform_play: the network is told what the beliefs are worth under uniform play, and learns
+            what is to be added. Takes 2 H^2 numbers for each kind of public state.
 
     Raises:
         ValueError: an unknown body or activation.
@@ -170,10 +199,20 @@ def make_net(game: Any, module: ValueNetwork, key: PRNGKey) -> Net:
         raise ValueError(f'unknown activation {module.activation!r}; choose "relu" or "gelu"')
     possible = game.possible[game.representative]
     features = np.asarray(game.features)
+    zeros = jnp.zeros(possible.shape[1:])
+    uniform = None
+    if uniform_play:
+        unit = np.asarray(game.scale)[:, None, None, None] / possible.shape[-1] ** 2
+        uniform = jnp.asarray(game.uniform_payoffs() / unit, float)
     params = jax.jit(module.init)(
-        key, jnp.zeros(features.shape[1]), jnp.zeros(possible.shape[1:]), jnp.asarray(possible[0])
+        key,
+        jnp.zeros(features.shape[1]),
+        zeros,
+        jnp.asarray(possible[0]),
+        zeros if uniform_play else None,
     )
     return Net(
+        uniform=uniform,
         params=params,
         features=jnp.asarray(features, float),
         possible=jnp.asarray(possible),

@@ -81,6 +81,20 @@ class PublicGame:
         acts = np.flatnonzero((self.actor >= 0) & (self.parent >= 0))
         return sorted({int(self.kind[n]) for n in acts if self.actor[self.parent[n]] == CHANCE})
 
+    def uniform_payoffs(self) -> np.ndarray:
+        """Returns float64 [K, 2, H, H], what both get for each pair of hands if nobody thinks.
+
+        Everybody plays uniformly from the public state on. Given that pair's probability at the
+        public state: values are sums of these over the other's hands, weighed by their reach.
+        """
+        below = self.payoff * self.weight[:, None]
+        for node in range(len(self.parent) - 1, 0, -1):
+            above = self.parent[node]
+            share = 1.0 if self.actor[above] == CHANCE else 1 / len(self.children[above])
+            below[above] += share * below[node]
+        mass = self.mass[self.representative]
+        return below[self.representative] / mass[:, None, None, None]
+
     def __repr__(self) -> str:
         return (
             f"PublicGame({self.game.name}: {len(self.parent)} public nodes, {self.num_kinds} kinds "

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import games
+import jaxsolve as js
 from jaxsolve import learn, nets
-from jaxsolve.search import public_game
+from jaxsolve.search import no_limit, public_game, solve_belief, subgames
 
 
 @functools.cache
@@ -69,6 +70,28 @@ def test_features_come_from_the_game():
     assert len(by_state) == 18  # 3 pots, 6 boards
     plain = public_game(games.load("kuhn"))  # which describes nothing: kinds are told apart
     np.testing.assert_array_equal(plain.features, np.eye(plain.num_kinds))
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc"])
+def test_an_output_of_zero_means_uniform_play(name: str):
+    game = public_game(games.load(name))
+    net = nets.make_net(game, nets.ValueNetwork(4, 1), jax.random.key(0))
+    silent = net.replace(jax.tree.map(jnp.zeros_like, net.params))
+    kind = jnp.asarray([0, game.num_kinds // 2, game.num_kinds - 1])
+    beliefs = learn.draw_beliefs(net.possible[kind], jax.random.key(1))
+    whole = subgames(game, no_limit)
+
+    def played(kind: Any, beliefs: Any) -> Any:
+        nothing = solve_belief(whole, None, js.cfr(), kind, beliefs, iterations=0)
+        return jnp.stack([nothing.value_at(i, jnp.int32(0)) for i in range(2)])
+
+    np.testing.assert_allclose(
+        silent(kind, beliefs), jax.jit(jax.vmap(played))(kind, beliefs), atol=1e-5
+    )
+    plain = nets.make_net(game, net.module, jax.random.key(0), uniform_play=False)
+    assert plain.uniform is None
+    still = plain.replace(jax.tree.map(jnp.zeros_like, plain.params))
+    np.testing.assert_array_equal(still(kind, beliefs), 0)
 
 
 def test_bad_input():
