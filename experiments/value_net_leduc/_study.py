@@ -1,7 +1,8 @@
 """Exploitability of continual re-solving on Leduc, by leaf and by training time.
 
-A network is trained on random beliefs at the start of the second round, each solved with CFR. The
-first round is searched to its end, where the network (or a solver: the oracle) says what the second
+A network is trained on beliefs at the start of the second round, each solved with CFR: half of them
+random, half those that searches of the first round ask about with the network as it is. The first
+round is searched to its end, where the network (or a solver: the oracle) says what the second
 is worth; the second is searched to the end of the game. Searches happen at every decision under the
 gadget, and the policy they make up is measured exactly. Beside them stands CFR on the whole game
 with as many iterations. Unit: mbb/h, thousandths of a chip; seeds differ in the policies that
@@ -37,6 +38,7 @@ from jaxsolve.search import (
     round_limit,
     subgames,
 )
+from jaxsolve.types import CHANCE
 
 RESULTS = Path(__file__).parent / "results"
 """Committed results, one JSON and one Markdown file per device and version of JAX."""
@@ -51,9 +53,13 @@ class Settings:
         measure: seconds of training after which the search is measured, besides its end.
         iterations: of searches with the last network and of CFR.
         oracle: (iterations of the search, of the oracle below it).
-        seeds: searches of each measurement.
+        seeds: searches of each measurement with the last network.
+        few: searches of each measurement before.
+        alpha: share of the gadget in the opponent's range.
         width: of the network.
-        batch: beliefs solved together.
+        batch: random beliefs solved together.
+        searches: of the first round, for each batch.
+        leaves: beliefs from each that are solved with the batch.
         solver_iterations: of each.
         updates: of the network after each batch.
     """
@@ -61,10 +67,14 @@ class Settings:
     steps: int = 4000
     measure: tuple[float, ...] = (60, 180, 420)
     iterations: tuple[int, ...] = (100, 300, 1000)
-    oracle: tuple[tuple[int, int], ...] = ((100, 100), (300, 100))
+    oracle: tuple[tuple[int, int], ...] = ((100, 30),)
     seeds: int = 5
+    few: int = 2
+    alpha: float = 0.8
     width: int = 192
-    batch: int = 256
+    batch: int = 128
+    searches: int = 8
+    leaves: int = 16
     solver_iterations: int = 100
     updates: int = 32
 
@@ -76,6 +86,7 @@ QUICK = Settings(
     oracle=((30, 30),),
     seeds=2,
     width=64,
+    searches=4,
     solver_iterations=50,
     updates=8,
 )
@@ -140,15 +151,30 @@ class _Study:
         s = self.settings
         net = nets.make_net(self.game, nets.ValueNetwork(s.width, 3), jax.random.key(0))
         second = subgames(self.game, no_limit, kinds=self.kinds)
-        source = learn.random_beliefs(
+        solver = js.pcfr_plus()
+        drawn = learn.random_beliefs(
             self.game,
             second,
-            js.pcfr_plus(),
+            solver,
             stages=[self.kinds],
             steps=1,
             iterations=s.solver_iterations,
             batch=s.batch,
         )
+        roots = first_round(self.game)
+        asked = learn.search_queries(
+            self.game,
+            subgames(self.game, round_limit, kinds=roots),
+            second,
+            solver,
+            roots=roots,
+            search_iterations=s.solver_iterations // 2,
+            iterations=s.solver_iterations,
+            searches=s.searches,
+            leaves=s.leaves,
+            explore=0.5,
+        )
+        source = learn.mixed(drawn, asked)
         held = learn.held_out(
             self.game,
             js.pcfr_plus(),
@@ -189,21 +215,26 @@ class _Study:
                 f"{last['weighted_error']:.4f} chips"
             )
             counts = s.iterations if limit is None else s.iterations[-1:]
+            seeds = s.seeds if limit is None else s.few
             for iterations in counts:
-                self._search("net", last["seconds"], iterations, done.net)
+                self._search("net", last["seconds"], iterations, done.net, seeds)
 
     def oracles(self) -> None:
         """The search with solved leaves."""
         for iterations, inner in self.settings.oracle:
             leaf = oracle(self.game, js.pcfr_plus(), iterations=inner, kinds=self.kinds)
-            self._search("oracle", 0.0, iterations, leaf, seeds=1)
+            self._search("oracle", 0.0, iterations, leaf, 1)
 
-    def _search(
-        self, leaf: str, seconds: float, iterations: int, value: Any, seeds: int | None = None
-    ) -> None:
-        search = continual(self.game, round_limit, js.pcfr_plus(), iterations=iterations)
+    def _search(self, leaf: str, seconds: float, iterations: int, value: Any, seeds: int) -> None:
+        search = continual(
+            self.game,
+            round_limit,
+            js.pcfr_plus(),
+            iterations=iterations,
+            alpha=self.settings.alpha,
+        )
         gaps = []
-        for seed in range(self.settings.seeds if seeds is None else seeds):
+        for seed in range(seeds):
             key = None if seeds == 1 else jax.random.key(seed)
             policy = policy_of(self.tree, self.game, compose(search, value, key))
             gaps.append(float(js.exploitability(self.tree, policy)))
@@ -224,6 +255,15 @@ class _Study:
             f"{leaf}, {seconds:.0f} s, {iterations} iterations: "
             f"{row['exploitability_mbb_mean']:.1f} mbb/h"
         )
+
+
+def first_round(game: PublicGame) -> list[int]:
+    """Returns the kinds of subgames before the first public card; the start of the game first."""
+    early = {game.root}
+    for node in range(game.root + 1, len(game.parent)):
+        if game.parent[node] in early and game.actor[game.parent[node]] != CHANCE:
+            early.add(node)
+    return list(dict.fromkeys(int(game.kind[n]) for n in sorted(early) if game.actor[n] >= 0))
 
 
 def _figure(rows: list[dict[str, Any]]) -> Any:
