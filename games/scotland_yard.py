@@ -255,6 +255,26 @@ class ScotlandYard:
         free = jnp.where(state.result == FREE, 1.0, -1.0)
         return jnp.stack([free, -free])
 
+    def private_states(self, state: State) -> Array:
+        """int32 [2]: the station of Mr X, from 0; the detectives have nothing to hide."""
+        return jnp.stack([state.stations[0], jnp.zeros_like(state.stations[0])]).astype(jnp.int32)
+
+    def public_features(self, state: State) -> Array:
+        """float [D S + D + 1 + (D + 1) K + 4]; for networks.
+
+        Stations of the detectives, whose turn, shares of the tickets left, of double moves left and
+        of the moves done, and which move of a double one is next.
+        """
+        here = self.map
+        stations = jnp.arange(here.num_stations) == state.stations[1:, None]
+        turn = jnp.arange(1 + len(here.detectives)) == state.turn
+        held = np.array(here.tickets) * len(here.detectives)
+        most = np.maximum(np.array(here.evader_tickets) + held, 1)
+        numbers = jnp.stack([state.doubles / max(here.doubles, 1), state.moves / here.rounds])
+        phase = jnp.arange(1, 3) == state.phase
+        parts = (stations.reshape(-1), turn, (state.tickets / most).reshape(-1), numbers, phase)
+        return jnp.concatenate([x.astype(float) for x in parts])
+
     def action_name(self, actor: int, action: int) -> str:
         if action >= self._pass:
             return "pass" if action == self._pass else "double"

@@ -28,8 +28,9 @@ from jaxsolve.search import (
     PublicGame,
     compose_growing,
     growing_resolver,
-    policy_of,
     public_game,
+    public_table,
+    respond,
     round_limit,
     subgames,
 )
@@ -97,7 +98,8 @@ def main(
     begin = time.perf_counter()
     chosen = settings or (QUICK if quick else Settings())
     rules = games.load(chosen.game)
-    game, tree = public_game(rules), js.compile(rules, layout="hands")
+    game = public_game(rules)
+    table = public_table(game)
     fresh = nets.make_net(game, nets.ValueNetwork(chosen.width, 3), jax.random.key(0))
     trained = _train(game, fresh, chosen, out)
     seconds = round(float(trained.curve[-1]["seconds"]), 1)
@@ -107,11 +109,11 @@ def main(
     nets_ = {"untrained": (fresh, 0.0, UNTRAINED), "trained": (trained.net, seconds, TRAINED)}
     for updates in chosen.updates:
         for simulations in chosen.simulations:
-            resolver = growing_resolver(game, UPDATES[updates], simulations=simulations)
+            resolver = growing_resolver(table, UPDATES[updates], simulations=simulations)
             for label, (net, spent, paper) in nets_.items():
                 gaps = [
-                    1000 * float(js.exploitability(tree, policy_of(tree, game, table)))
-                    for table in (
+                    1000 * respond(table, policy).exploitability
+                    for policy in (
                         compose_growing(resolver, net, jax.random.key(k))
                         for k in range(chosen.seeds)
                     )

@@ -12,57 +12,57 @@ every public state gives one policy. All searches after equally many own decisio
 
 from __future__ import annotations
 
-import functools
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from tqdm import tqdm
 
 from jaxsolve.leaf._value_net import ValueFunction
 from jaxsolve.search._belief_solve import Gadget
-from jaxsolve.search._beliefs import nodes_below
-from jaxsolve.search._growing_solve import (
-    GrowingSearch,
-    PriorFunction,
-    growing_search,
-    gt_cfr,
-)
-from jaxsolve.search._growing_tree import Grounds, grounds
+from jaxsolve.search._growing_solve import Grown, growing_search, gt_cfr
+from jaxsolve.search._growing_update import GrowingSearch, PriorFunction
+from jaxsolve.search._public_table import PublicTable
 from jaxsolve.solve import Solver
-from jaxsolve.tree._public_game import PublicGame
 from jaxsolve.types import Array, PRNGKey
-
-BATCHES = (4, 16, 64)
-"""Sizes of batches that are compiled; a level of searches is cut into the largest."""
 
 
 class GrowingResolver(NamedTuple):
     """How to search a whole game, but for the value function.
 
     Attributes:
-        game: the public nodes.
-        places: what trees grow into, in groups of similar size.
-        searches: options for each group.
+        table: the public states.
+        search: options of each search.
         alpha: share of the gadget in the opponent's range.
+        batch: searches side by side.
+        way: longest way from the root of a search to its focus.
     """
 
-    game: PublicGame
-    places: tuple[Grounds, ...]
-    searches: tuple[GrowingSearch, ...]
+    table: PublicTable
+    search: GrowingSearch
     alpha: float
+    batch: int
+    way: int
 
 
 def growing_resolver(
-    game: PublicGame, solver: Solver, *, simulations: int, alpha: float = 0.5, **options: Any
+    table: PublicTable,
+    solver: Solver,
+    *,
+    simulations: int,
+    alpha: float = 0.5,
+    batch: int = 16,
+    **options: Any,
 ) -> GrowingResolver:
     """Returns a search of a whole game by growing trees.
 
     Args:
-        game: the public nodes.
+        table: the public states.
         solver: variant of CFR.
         simulations: s, of each search.
         alpha: share of the gadget in the opponent's range, 0.5 in the paper.
+        batch: searches side by side; 1 where the value function solves subgames.
         **options: further options of `growing_search`.
 
     Raises:
@@ -70,15 +70,11 @@ def growing_resolver(
     """
     if not 0 <= alpha <= 1:
         raise ValueError(f"alpha is a share between 0 and 1, not {alpha}")
-    below = np.ones(len(game.parent), int)
-    for node in reversed(range(1, len(below))):
-        below[game.parent[node]] += below[node]
-    size = np.array([int(n).bit_length() for n in below[game.representative]])
-    places = tuple(grounds(game, kinds=np.flatnonzero(size == x)) for x in np.unique(size))
-    searches = tuple(
-        growing_search(p, solver, simulations=simulations, focused=True, **options) for p in places
-    )
-    return GrowingResolver(game, places, searches, alpha)
+    if batch < 1:
+        raise ValueError(f"batch must be positive, not {batch}")
+    way = max(len(_steps(table, 0, p)) for p in range(len(table.parent)))
+    search = growing_search(table, solver, simulations=simulations, way=way, **options)
+    return GrowingResolver(table, search, alpha, batch, way)
 
 
 def compose_growing(
@@ -87,46 +83,51 @@ def compose_growing(
     key: PRNGKey,
     *,
     prior: PriorFunction | None = None,
+    progress: bool = False,
 ) -> np.ndarray:
-    """Returns float64 [P, A, H], what whoever acts at each public node plays with each hand.
+    """Returns float64 [P, A, H], what whoever acts at each public state plays.
 
-    `search.policy_of` makes it a policy. Actions are numbered by their place among the legal ones.
+    `search.respond` says how much it can be exploited; `PublicTable.policy_of` makes it a policy of
+    a compiled tree.
 
     Args:
         resolver: how.
-        value: worth of public states on the frontier.
+        value: worth of leaves.
         key: draws all simulations.
         prior: of actions; uniform by default.
+        progress: show a bar on standard error.
+
+    Raises:
+        ValueError: a network of another game.
     """
-    game = resolver.game
-    table = np.zeros((len(game.parent), max(map(len, game.children)), game.num_hands))
-    hands = game.num_hands
+    table = resolver.table
+    if check := getattr(value, "check", None):
+        check(table)
+    policy = np.zeros((len(table.parent), table.rows.num_actions, table.num_hands))
+    fair = np.ones((2, table.num_hands))
     waiting = [
-        _Task(seat, game.root, node, np.ones((2, hands)), None)
+        Task(seat, 0, node, fair, None)
         for seat in (0, 1)
-        for node in _next_decisions(game, game.root, seat)
+        for node in next_decisions(table, 0, seat)
     ]
     depth = 0
-    while waiting:
-        found = _search_level(resolver, value, prior, waiting, jax.random.fold_in(key, depth))
-        following = []
-        for task, (policy, ranges, values, inside, where) in zip(waiting, found, strict=True):
-            count = len(game.children[task.node])
-            table[task.node, :count] = policy[:count]
-            local = {int(node): m for m, node in enumerate(where) if node >= 0}
-            for child in game.children[task.node]:
-                for node in _next_decisions(game, int(child), task.seat):
-                    root = node
-                    while game.actor[root] < 0 or not inside[local[root]]:
-                        root = int(game.parent[root])
-                    m = local[root]
-                    promised = values[m, 1 - task.seat]
-                    following.append(_Task(task.seat, root, node, ranges[:, m], promised))
-        waiting, depth = following, depth + 1
-    return table
+    with tqdm(total=len(table.parent), disable=not progress, unit="search") as bar:
+        while waiting:
+            found = _search_level(resolver, value, prior, waiting, jax.random.fold_in(key, depth))
+            following = []
+            for task, grown in zip(waiting, found, strict=True):
+                focus = int(grown.focus)
+                policy[task.node] = grown.average[focus]
+                here = [table.children[task.node, k] for k in range(table.children.shape[1])]
+                for child in here:
+                    for node in next_decisions(table, int(child), task.seat) if child >= 0 else ():
+                        following.append(next_task(table, grown, task, node))
+            bar.update(len(waiting))
+            waiting, depth = following, depth + 1
+    return policy
 
 
-class _Task(NamedTuple):
+class Task(NamedTuple):
     """A search for a player at `node`, from `root` at or above it; `promised` is None at first."""
 
     seat: int
@@ -136,92 +137,114 @@ class _Task(NamedTuple):
     promised: np.ndarray | None
 
 
-def _next_decisions(game: PublicGame, node: int, seat: int) -> list[int]:
-    """Returns the first public nodes at or below `node` at which a player acts."""
-    out, todo = [], [node]
+def next_decisions(table: PublicTable, node: int, seat: int) -> list[int]:
+    """Returns the first public states at or below `node` at which a player acts."""
+    out, todo, actor = [], [node], table.actor
     while todo:
         here = todo.pop()
-        if game.actor[here] == seat:
+        if actor[here] == seat:
             out.append(here)
         else:
-            todo += game.children[here].tolist()
+            todo += [int(c) for c in table.children[here] if c >= 0]
     return sorted(out)
+
+
+def next_task(table: PublicTable, grown: Grown, task: Task, node: int) -> Task:
+    """Returns the search for the same player at `node`, from the closest state in the tree.
+
+    Args:
+        table: the public states.
+        grown: the last search, in numpy arrays.
+        task: what it was about.
+        node: a public state below its focus.
+    """
+    growth, hands = grown.growth, table.num_hands
+    up, step, here, root = -1, -1, 0, task.root
+    for k in _steps(table, task.root, node):
+        if here < 0 or not growth.inside[here, k]:
+            break
+        up, step, root = here, k, int(table.children[root, k])
+        here = int(growth.opened[here, k])
+    other = 1 - task.seat
+    if up < 0:
+        flow = grown.outflow[0]
+        acts = (table.actor[root] == np.arange(2))[:, None]
+        ranges = np.where(acts, flow.sum(1), flow[:, 0])
+        return Task(task.seat, root, node, ranges, np.asarray(grown.root_values[other]))
+    source = table.rows.source[growth.row[up], step]
+    flat = grown.outflow[up].reshape(2, 1, -1)
+    ranges = np.take_along_axis(flat, source.reshape(2, 1, -1), 2)
+    ranges = ranges.reshape(2, hands, -1).sum(-1)
+    promised = np.asarray(grown.child_values[up, other, step])
+    return Task(task.seat, root, node, ranges, promised)
+
+
+def _steps(table: PublicTable, root: int, node: int) -> list[int]:
+    """Returns the children to go to from one public state to another below it."""
+    out = []
+    while node != root:
+        out.append(int(table.step[node]))
+        node = int(table.parent[node])
+    return out[::-1]
 
 
 def _search_level(
     resolver: GrowingResolver,
     value: ValueFunction,
     prior: PriorFunction | None,
-    tasks: list[_Task],
+    tasks: list[Task],
     key: PRNGKey,
-) -> list[Any]:
-    """Returns policy [A, H], ranges [2, M, H], values [M, 2, H], inside [M], nodes [M] of each."""
-    game = resolver.game
+) -> list[Grown]:
+    """Returns the outcome of each search, in numpy arrays."""
+    table, size, hands = resolver.table, resolver.batch, resolver.table.num_hands
     found: list[Any] = [None] * len(tasks)
-    kinds = np.array([game.kind[t.root] for t in tasks], np.int32)
-    hands = game.num_hands
-    for places, search in zip(resolver.places, resolver.searches, strict=True):
-        mine = np.flatnonzero(np.asarray(places.games.row)[kinds] >= 0)
-        batch = next((b for b in BATCHES if len(mine) <= b), BATCHES[-1])
-        child_of = functools.lru_cache(None)(functools.partial(_child, places))
-        for low in range(0, len(mine), batch):
-            some = mine[low : low + batch]
-            pick = np.concatenate([some, np.repeat(some[-1:], batch - len(some))])
-            where = {int(k): nodes_below(game, tasks[k].root, child_of(kinds[k])) for k in some}
-            focus = {k: int(np.flatnonzero(w == tasks[k].node)[0]) for k, w in where.items()}
-            promised = np.zeros((batch, 2, hands))
-            on = np.zeros((batch, 2), bool)
-            for j, k in enumerate(pick):
-                given = tasks[k].promised
-                if given is not None:
-                    on[j, 1 - tasks[k].seat], promised[j, 1 - tasks[k].seat] = True, given
-            part = _search_batch(
-                places,
-                value,
-                search,
-                prior,
-                jnp.asarray(kinds[pick]),
-                jnp.asarray(np.stack([tasks[k].ranges for k in pick]), float),
-                Gadget(
-                    jnp.asarray(on),
-                    jnp.asarray(promised, float),
-                    jnp.full(batch, resolver.alpha, float),
-                ),
-                jnp.asarray([focus[int(k)] for k in pick], jnp.int32),
-                key,
-                jnp.asarray(pick),
-            )
-            arrays = [np.asarray(x) for x in part]
-            for j, k in enumerate(some):
-                found[k] = (*(x[j] for x in arrays), where[int(k)])
+    # A batch takes as long as its largest tree.
+    order = sorted(range(len(tasks)), key=lambda t: -int(table.below[tasks[t].node]))
+    for low in range(0, len(tasks), size):
+        some = order[low : low + size]
+        pick = some + [some[-1]] * (size - len(some))
+        promised, on = np.zeros((size, 2, hands)), np.zeros((size, 2), bool)
+        path = np.full((size, max(resolver.way, 1)), -1, np.int32)
+        for j, t in enumerate(pick):
+            task = tasks[t]
+            steps = _steps(table, task.root, task.node)
+            path[j, : len(steps)] = steps
+            if task.promised is not None:
+                on[j, 1 - task.seat], promised[j, 1 - task.seat] = True, task.promised
+        alpha = jnp.full(size, resolver.alpha, float)
+        part = search_batch(
+            resolver.search,
+            value,
+            prior,
+            jnp.asarray(table.kind[[tasks[t].root for t in pick]], jnp.int32),
+            jnp.asarray(np.stack([tasks[t].ranges for t in pick]), float),
+            Gadget(jnp.asarray(on), jnp.asarray(promised, float), alpha),
+            jnp.asarray(path),
+            key,
+            jnp.asarray(pick),
+        )
+        arrays = jax.device_get(part)
+        for j, t in enumerate(some):
+            found[t] = jax.tree.map(lambda x, j=j: x[j], arrays)
     return found
 
 
-def _child(places: Grounds, kind: int) -> np.ndarray:
-    """Returns int [M, A], `Nodes.child` of a kind."""
-    return np.asarray(places.games.at(jnp.int32(kind)).nodes.child)
-
-
 @jax.jit
-def _search_batch(
-    places: Grounds,
-    value: ValueFunction,
+def search_batch(
     search: GrowingSearch,
+    value: ValueFunction,
     prior: PriorFunction | None,
     kind: Array,
     ranges: Array,
     gadget: Gadget,
-    focus: Array,
+    path: Array,
     key: PRNGKey,
     number: Array,
-) -> tuple[Array, Array, Array, Array]:
-    def one(kind: Array, ranges: Array, gadget: Gadget, focus: Array, number: Array) -> Any:
-        mine = jax.random.fold_in(key, number)
-        grown = gt_cfr(
-            places, value, search, kind, ranges, mine, gadget=gadget, focus=focus, prior=prior
-        )
-        at = grown.ground.game.nodes.at
-        reached = jnp.stack([grown.reach[i][at[i]] for i in range(2)])
-        return grown.policy(focus), reached, grown.values, grown.growth.inside
+) -> Grown:
+    """Returns a batch of searches; the key of each is made of `number` [B]."""
 
-    return jax.vmap(one)(kind, ranges, gadget, focus, number)
+    def one(kind: Array, ranges: Array, gadget: Gadget, path: Array, number: Array) -> Grown:
+        mine = jax.random.fold_in(key, number)
+        return gt_cfr(search, value, kind, ranges, mine, gadget=gadget, path=path, prior=prior)
+
+    return jax.vmap(one)(kind, ranges, gadget, path, number)

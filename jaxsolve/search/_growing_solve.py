@@ -4,155 +4,108 @@ Source: Schmid et al. 2023, algorithm 1. s simulations in all, ceil(c) after eac
 phase, which is ceil(1 / c) iterations of CFR on the tree of the moment. With
 `js.cfr_plus().simultaneous()` the updates are those of the paper (regret matching+, simultaneous,
 linear averaging); any other solver will do. Alternating updates ask the value function twice in an
-iteration. Differs from the paper in perfect-information games, where it evaluates a leaf once.
+iteration. Where nobody has private information a leaf is asked about once, and its values are
+scaled by the ranges.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.leaf._value_net import ValueFunction, normalised, scaled_values
-from jaxsolve.regret import Step, normalise
-from jaxsolve.search._belief_solve import Gadget, _placed, _start, no_gadget, policy_at
-from jaxsolve.search._growing_tree import (
-    Ground,
-    Grounds,
-    Growth,
-    Guide,
-    capacity_for,
-    frontier_of,
-    legal_sequences,
-    simulate,
-    start_growth,
+from jaxsolve.leaf._value_net import ValueFunction, normalised
+from jaxsolve.regret import normalise
+from jaxsolve.search._belief_solve import TRACE, Gadget, no_gadget
+from jaxsolve.search._growing_simulate import Guide, count_visits, simulate
+from jaxsolve.search._growing_tree import Growth, add, add_children, compiled, follows
+from jaxsolve.search._growing_update import (
+    GrowingSearch,
+    PriorFunction,
+    Run,
+    Task,
+    flow_of,
+    outflow_of,
+    reach_at,
+    update,
 )
-from jaxsolve.solve import Solver, average_policy
-from jaxsolve.solve._loop import Mean, SolveState
-from jaxsolve.subgame._floor import floored
-from jaxsolve.tree._public_tree import (
-    Blocks,
-    PlayerTree,
-    PublicTree,
-    hold,
-    join_blocks,
-    leaf_values,
-    reach_of,
-    split_blocks,
-    values_of,
-)
+from jaxsolve.search._public_table import PublicTable
+from jaxsolve.solve import Solver
+from jaxsolve.tree._gather import take
 from jaxsolve.types import Array, PRNGKey
-
-PriorFunction = Callable[[Array, Array], Array]
-"""(kind [F], beliefs [F, 2, H]) -> weights of actions [F, A, H], by place; a pytree."""
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class GrowingSearch:
-    """How to grow a tree. A pytree: numbers are leaves, sizes are static.
-
-    Attributes:
-        solver: variant of CFR.
-        exploration: constant of PUCT.
-        rounds: int32 [], regret update phases, each followed by simulations.
-        updates: int32 [], iterations of CFR in each.
-        together: int32 [], simulations after each.
-        top: k, actions that are added when a public state is opened; all if None.
-        capacity: public states that can be on the frontier.
-    """
-
-    solver: Solver
-    exploration: Any
-    rounds: Any
-    updates: Any
-    together: Any
-    top: int | None = dataclasses.field(metadata={"static": True})
-    capacity: int = dataclasses.field(metadata={"static": True})
 
 
 class Grown(NamedTuple):
-    """A search that is over (M public states, S sequences, H hands).
+    """A search that is over (I opened public states at most, C children, H private states).
 
     Attributes:
         growth: the tree.
-        reach: per player, float [S, H], own reach under the average policy; uniform outside the
-            tree.
-        values: float [M, 2, H], counterfactual values in each public state of the tree at which
-            somebody acts: the mean over the iterations in which it was there, with the weights of
-            the average policy. Chance since the root is divided out.
-        ground: what the tree grew into.
+        average: float [I, A, H], average policy of whoever acts.
+        outflow: float [I, 2, A + 1, H], own reaches under the average policies; see `Run`.
+        root_values: float [2, H], counterfactual values at the root, means over the iterations
+            with the weights of the average policy.
+        child_values: float [I, 2, C, H], likewise at the children of opened public states, over the
+            iterations in which they were in the tree, chance since the root divided out.
+        focus: int32 [], the opened public state below which the tree grew.
         updates: int32 [], iterations of CFR.
+        asked: int32 [], leaves that the value function was asked about.
     """
 
     growth: Growth
-    reach: tuple[Array, Array]
-    values: Array
-    ground: Ground
+    average: Array
+    outflow: Array
+    root_values: Array
+    child_values: Array
+    focus: Array
     updates: Array
+    asked: Array
 
-    def policy(self, node: Array) -> Array:
-        """Returns float [A, H], the average policy of whoever acts at a public state."""
-        return policy_at(self.ground.game.nodes, self.reach, node)
-
-    def range_at(self, player: int, node: Array) -> Array:
-        """Returns float [H], the own reach of a player at a public state of the tree."""
-        return self.reach[player][self.ground.game.nodes.at[player, node]]
-
-    def value_at(self, player: int, node: Array) -> Array:
-        """Returns float [H], counterfactual values at a public state of the tree."""
-        return self.values[node, player]
-
-
-class _Run(NamedTuple):
-    """What changes during a search."""
-
-    state: SolveState
-    growth: Growth
-    values: tuple[Array, Array]
-    seen: tuple[Array, Array]
-    worth: Mean
-    present: Mean
+    @property
+    def policy(self) -> Array:
+        """float [A, H], the average policy of whoever acts at the focus."""
+        return take(self.average, self.focus)
 
 
 def growing_search(
-    places: Grounds,
+    ground: Any,
     solver: Solver,
     *,
     simulations: int,
     per_update: float = 1.0,
     top: int | None = None,
     capacity: int | None = None,
-    focused: bool = False,
+    way: int = 0,
     exploration: float = 1.25,
+    tile: int = 16,
 ) -> GrowingSearch:
     """Returns the options of GT-CFR(s, c), checked.
 
-    Searches of equal `top` and `capacity` share a compiled program.
+    Searches of equal `top`, `capacity` and `tile` share a compiled program.
 
     Args:
-        places: what trees grow into.
+        ground: what trees grow into: a `PublicTable`, `Compiled` or `Rules`.
         solver: variant of CFR; `js.cfr_plus().simultaneous()` is the paper's.
         simulations: s, of the whole search.
         per_update: c, simulations after each regret update phase; below 1, such a phase has
             ceil(1 / c) iterations.
         top: k; the paper has 1 for perfect information and all otherwise.
-        capacity: of the frontier; as much as can be needed by default.
-        focused: trees will grow below another public state than the root.
+        capacity: public states that can be opened; as many as can be needed by default.
+        way: longest way from the root to a focus.
         exploration: constant of PUCT.
+        tile: leaves that the value function is asked about at once.
 
     Raises:
         ValueError: a number that is not positive, s not a multiple of ceil(c), a capacity less than
             can be needed, or a solver that samples.
     """
-    if per_update <= 0 or simulations < 1 or (top is not None and top < 1):
+    if isinstance(ground, PublicTable):
+        ground = compiled(ground)
+    if per_update <= 0 or min(simulations, tile) < 1 or (top is not None and top < 1):
         raise ValueError(
-            f"simulations={simulations}, per_update={per_update} and top={top} must be positive"
+            f"simulations={simulations}, per_update={per_update}, top={top} and tile={tile} must "
+            "be positive"
         )
     together = math.ceil(per_update)
     if simulations % together:
@@ -162,13 +115,14 @@ def growing_search(
         )
     if solver.sampler is not None:
         raise ValueError("a growing tree needs exact values: use a solver that samples nothing")
-    needed = capacity_for(places, simulations, focused=focused)
+    needed = min(ground.largest, 1 + way + simulations)
     if capacity is not None and capacity < needed:
         raise ValueError(
-            f"{simulations} simulations can lead to {needed} public states on the frontier, and "
-            f"capacity={capacity}; use capacity={needed} or more"
+            f"{simulations} simulations can open {needed} public states, and capacity={capacity}; "
+            f"use capacity={needed} or more"
         )
     return GrowingSearch(
+        ground,
         solver,
         exploration,
         jnp.int32(simulations // together),
@@ -176,236 +130,236 @@ def growing_search(
         jnp.int32(together),
         top,
         needed if capacity is None else capacity,
+        tile,
     )
 
 
 def gt_cfr(
-    places: Grounds,
-    value: ValueFunction,
     search: GrowingSearch,
-    kind: Array,
+    value: ValueFunction,
+    root: Any,
     ranges: Array,
     key: PRNGKey,
     *,
     gadget: Gadget | None = None,
-    focus: Array | None = None,
+    path: Array | None = None,
     prior: PriorFunction | None = None,
 ) -> Grown:
     """Returns the outcome of one search; vmap it for a batch.
 
     Args:
-        places: subgames to grow into.
-        value: worth of public states on the frontier.
         search: options, from `growing_search`.
-        kind: int32 [], which subgame.
+        value: worth of leaves.
+        root: the public state to start from: its kind, int32 [], in a table.
         ranges: float [2, H], own reaches of both players at the root. Under a gadget the
             opponent's is what alpha mixes in.
         key: draws simulations.
         gadget: the constraint of re-solving.
-        focus: int32 [], the public state of the subgame below which the tree grows; the root by
-            default.
+        path: int32 [W], children on the way from the root to the focus, then -1. The tree opens
+            the way and grows below the focus. The root by default.
         prior: of PUCT and of `top`; uniform by default.
     """
-    ground = places.at(kind)
-    gadget = no_gadget(ranges.shape[-1]) if gadget is None else gadget
-    focus = jnp.int32(0) if focus is None else focus
-    whole, floor = _placed(ground.game, None, ranges, gadget)
-    solver = dataclasses.replace(search.solver, minimizer=floored(search.solver.minimizer))
-    growth = start_growth(ground, focus, places.games.depth)
-    state = _start(_restricted(whole, ground, growth), solver, floor, None)
-    horizon = search.rounds * search.updates
-    nodes = ground.game.nodes
-    zeros = jnp.zeros((*nodes.actor.shape, 2, ranges.shape[-1]), state.reach[0].dtype)
-    none = jnp.zeros((), zeros.dtype)
-    nothing = (jnp.zeros_like(state.reach[0]), jnp.zeros_like(state.reach[1]))
-    run = _Run(
-        state,
-        growth,
-        nothing,
-        (state.reach[0], state.reach[1]),
-        Mean(zeros, zeros, none),
-        Mean(zeros[:, 0, 0], zeros[:, 0, 0], none),
-    )
+    run, task = begin(search, value, root, ranges, gadget, path, prior)
 
-    def update(_: Any, run: _Run) -> _Run:
-        return _update(whole, ground, solver, value, prior, run, horizon, search.capacity)
+    def regrets(_: Any, run: Run) -> Run:
+        return update(search, task, run)
 
-    def expand(number: Array, run: _Run) -> _Run:
-        mine = jax.random.fold_in(key, number)
-        guide = Guide((run.state.average[0].mean, run.state.average[1].mean), run.values, run.seen)
-        return run._replace(
-            growth=simulate(
-                ground,
-                run.growth,
-                guide,
-                mine,
-                focus=focus,
-                top=search.top,
-                exploration=search.exploration,
-            )
-        )
+    def expand(number: Array, run: Run) -> Run:
+        return _expand(search, task, run, jax.random.fold_in(key, number))
 
-    def one(number: Array, run: _Run) -> _Run:
-        run = jax.lax.fori_loop(0, search.updates, update, run)
+    def one(number: Array, run: Run) -> Run:
+        run = jax.lax.fori_loop(0, search.updates, regrets, run)
         low = number * search.together
         run = jax.lax.fori_loop(low, low + search.together, expand, run)
-        growth = run.growth._replace(pending=jnp.zeros_like(run.growth.pending))
-        tree = _restricted(whole, ground, growth)
-        return run._replace(growth=growth, state=_with_new_rows(tree, run.state))
+        pending = jnp.zeros_like(run.growth.pending)
+        return run._replace(growth=run.growth._replace(pending=pending))
 
     run = jax.lax.fori_loop(0, search.rounds, one, run)
-    average = average_policy(whole, run.state)
-    reach = [reach_of(p, b) for p, b in zip(whole.players, average.players, strict=True)]
-    times = run.present.mean * nodes.factor
-    safe = jnp.where(times > 0, times, 1)[:, None, None]
-    values = jnp.where(times[:, None, None] > 0, run.worth.mean / safe, 0)
-    return Grown(run.growth, (reach[0], reach[1]), values, ground, run.state.iteration)
+    return finish(search, task, run)
 
 
-def _restricted(tree: PublicTree, ground: Ground, growth: Growth) -> PublicTree:
-    """Returns the tree in which actions that lead outside are illegal."""
-    players = []
-    for i, player in enumerate(tree.players):
-        stays = split_blocks(player, legal_sequences(ground, growth, i))
-        masks = iter(stays)
-        levels = tuple(
-            tuple(dataclasses.replace(b, legal=b.legal & next(masks)[..., None]) for b in level)
-            for level in player.levels
-        )
-        players.append(dataclasses.replace(player, levels=levels))
-    return tree.replace(players=tuple(players))
-
-
-def _with_new_rows(tree: PublicTree, state: SolveState) -> SolveState:
-    """Returns the state with uniform policies in rows that had no legal action before."""
-    policy, reach = [], []
-    for player, blocks in zip(tree.players, state.policy, strict=True):
-        fresh = tuple(
-            jnp.where(p.sum(0) > 0, p, normalise(jnp.zeros_like(p), legal))
-            for p, legal in zip(blocks, player.legal, strict=True)
-        )
-        policy.append(hold(player, fresh))
-        reach.append(reach_of(player, policy[-1]))
-    return state._replace(policy=tuple(policy), reach=tuple(reach))
-
-
-def _update(
-    whole: PublicTree,
-    ground: Ground,
-    solver: Solver,
+def begin(
+    search: GrowingSearch,
     value: ValueFunction,
+    root: Any,
+    ranges: Array,
+    gadget: Gadget | None,
+    path: Array | None,
     prior: PriorFunction | None,
-    run: _Run,
-    horizon: Array,
-    capacity: int,
-) -> _Run:
-    """One iteration of CFR on the tree of the moment."""
-    tree = _restricted(whole, ground, run.growth)
-    frontier = frontier_of(ground, run.growth)
-    state, dtype = run.state, run.state.reach[0].dtype
-    step = Step((state.iteration + 1).astype(dtype), horizon.astype(dtype))
-    decay = jnp.asarray(solver.decay(step), dtype)
-    average = tuple(m.add(r, decay) for m, r in zip(state.average, state.reach, strict=True))
-    minimizer, policy, reach = list(state.minimizer), list(state.policy), list(state.reach)
-    values, seen, worth = list(run.values), list(run.seen), []
-    ask = functools.partial(_ask, ground, frontier, capacity)
-    answer = beliefs = None
-    for i, player in enumerate(tree.players):
-        if answer is None or solver.alternating:
-            answer, beliefs = ask(reach, value)
-        before = reach if solver.alternating else state.reach
-        gain = leaf_values(whole, i, before)
-        gain = gain + ground.hanging[i](
-            jnp.concatenate([answer[:, i], jnp.zeros_like(answer[:1, i])])
-        )
-        blocks, root = values_of(player, gain, functools.partial(_row_value, policy[i]))
-        values[i] = join_blocks(player, blocks).at[:1].set(root)
-        seen[1 - i] = before[1 - i]
-        worth.append(_node_values(ground, i, policy[i], player, values[i], answer[:, i], frontier))
-        states, policy[i] = _minimize(player, solver, step, blocks, minimizer[i], policy[i])
-        minimizer[i] = states
-        reach[i] = reach_of(player, policy[i])
+) -> tuple[Run, Task]:
+    """Returns the search before its first iteration: the way to the focus is opened."""
+    ground, dtype = search.ground, ranges.dtype
+    growth = ground.start(root, search.capacity, search.tile, dtype)
+    rows = ground.rows(growth.store)
+    hands, actions, width = rows.num_hands, rows.num_actions, rows.num_children
+    zero = jnp.zeros((), jnp.int32)
+    gadget = no_gadget(hands) if gadget is None else gadget
+    reach, floor = _ranges(take(rows.possible, growth.public[0]), ranges, gadget)
+    task = Task(reach, floor, gadget, value, prior, zero, search.rounds * search.updates)
+    policy = jnp.zeros((search.capacity, actions, hands), dtype)
+    flow = jnp.zeros((search.capacity, 2, actions + 1, hands), dtype)
+    worth = jnp.zeros((search.capacity, 2, width + 1, hands), dtype)
+    half = jnp.full((2, 2, hands), 0.5, dtype)
+    both = jnp.zeros((2, hands), dtype)
+    run = Run(
+        iteration=zero,
+        growth=growth,
+        minimizer=jax.vmap(search.solver.minimizer.init)(policy),
+        policy=policy,
+        total=policy,
+        outflow=flow,
+        inflow=worth,
+        values=policy,
+        worth=worth,
+        present=worth[:, 0, :width, 0],
+        gadget=jax.vmap(search.solver.minimizer.init)(half),
+        follow=half,
+        root_reach=both,
+        root_worth=both,
+        start=both,
+        weight=both[0, 0],
+        known=worth if hands == 1 else (),
+        asked=zero,
+    )
+    pair = jnp.zeros(2, jnp.int32)
+    run = open_leaf(search, task, run, zero, zero + width, pair, jnp.bool_(True), every=True)
+    if path is None:
+        return run, task
+
+    def follow(step: Array, carry: tuple[Run, Array]) -> tuple[Run, Array]:
+        run, here = carry
+        new = run.growth.num_opened
+        go = path[step] >= 0
+        child = jnp.maximum(path[step], 0)
+        run = open_leaf(search, task, run, here, child, pair, go, every=True)
+        return run, jnp.where(go, new, here)
+
+    run, focus = jax.lax.fori_loop(0, path.shape[0], follow, (run, zero))
+    return run, task._replace(focus=focus)
+
+
+def _ranges(possible: Array, ranges: Array, gadget: Gadget) -> tuple[Array, Array]:
+    """Returns (own reaches at the root [2, H], floors under following [2, H])."""
+    beliefs, _ = normalised(ranges, possible)
+    # An own range without mass is uniform: nobody comes here, and a policy is needed all the same.
+    # So it is for single private states, whose average policy would stay uniform without reach.
+    alive = jnp.where(possible, ranges, 0).sum(-1, keepdims=True) > 0
+    mine = jnp.where(alive, jnp.where(possible, ranges, 0), beliefs)
+    mine = jnp.maximum(mine, TRACE * mine.max(-1, keepdims=True) * possible)
+    top = beliefs.max(-1, keepdims=True)
+    floor = (1 - gadget.alpha) * beliefs / jnp.where(top > 0, top, 1)
+    on = gadget.on[:, None]
+    return jnp.where(on, possible.astype(ranges.dtype), mine), jnp.where(on, floor, 0)
+
+
+def _expand(search: GrowingSearch, task: Task, run: Run, key: PRNGKey) -> Run:
+    """Returns the search after one simulation, with what it has added to the tree."""
     growth = run.growth
-    if prior is not None:
-        growth = growth._replace(prior=_priors(ground, growth, frontier, capacity, beliefs, prior))
-    here = growth.inside.astype(dtype)
-    return _Run(
-        SolveState(state.iteration + 1, tuple(minimizer), tuple(policy), tuple(reach), average, ()),
+    rows = search.ground.rows(growth.store)
+    scale = rows.scale[growth.public[0]]
+    guide = Guide(run.total, run.values, run.outflow, run.start, scale)
+    visit = simulate(
+        rows,
         growth,
-        (values[0], values[1]),
-        (seen[0], seen[1]),
-        run.worth.add(jnp.stack(worth, 1) * here[:, None, None], decay),
-        run.present.add(here, decay),
+        guide,
+        key,
+        focus=task.focus,
+        depth=search.ground.depth,
+        exploration=search.exploration,
+    )
+    size, width = len(growth.row), growth.num_children
+    here, child = jnp.minimum(visit.node, size - 1), jnp.minimum(visit.child, width - 1)
+    ends = visit.node == size
+    present = growth.inside[here, child]
+    growth = count_visits(growth, visit)
+    if search.top is not None:
+        chosen = jnp.arange(rows.num_actions) == visit.action
+        more = follows(rows, growth.row[here], chosen)
+        growth = add_children(rows, growth, here, more, ~ends & ~present)
+    opens = ~ends & present & (growth.opened[here, child] < 0)
+    expanded = growth.expanded + (~ends & (opens | ~present))
+    run = run._replace(growth=growth._replace(expanded=expanded))
+    run = open_leaf(search, task, run, here, child, visit.pair, opens, every=False)
+    return run
+
+
+def open_leaf(
+    search: GrowingSearch,
+    task: Task,
+    run: Run,
+    up: Array,
+    child: Array,
+    hand: Array,
+    go: Array,
+    *,
+    every: bool,
+) -> Run:
+    """Returns the search with one leaf opened, at which every action is played alike.
+
+    Args:
+        search: options.
+        task: what the search is about.
+        run: the search.
+        up: int32 [], the parent.
+        child: int32 [], which child of it; C for the root.
+        hand: int32 [2], private states; the best actions of the actor's are added.
+        go: bool [], False leaves all as it is.
+        every: add all actions.
+    """
+    growth, ground = run.growth, search.ground
+    rows = ground.rows(growth.store)
+    width, size, new = growth.num_children, len(growth.row), growth.num_opened
+    below = rows.child[growth.row[up], jnp.minimum(child, width - 1)]
+    public = jnp.where(child == width, growth.public[0], below)
+    reach = reach_at(rows, growth, run.outflow, up, child)
+    store, row = ground.open(growth.store, public, new, go)
+    rows = ground.rows(store)
+    legal, actor = rows.legal[row], rows.actor[row]
+    prior = normalise(jnp.zeros(legal.shape, reach.dtype), legal)
+    if task.prior is not None:
+        beliefs, _ = normalised(reach, rows.possible[public])
+        told = task.prior(ground.describe(store, public[None]), beliefs[None])[0]
+        prior = normalise(jnp.where(legal, told[: len(legal)], 0), legal)
+    wanted = jnp.ones(len(legal), bool)
+    if search.top is not None and not every:
+        score = jnp.where(legal[:, hand[actor]], prior[:, hand[actor]], -1.0)
+        wanted = jnp.argsort(jnp.argsort(-score, stable=True), stable=True) < search.top
+    growth = growth._replace(store=store)
+    growth = add(rows, growth, up, child, public, row, prior, wanted, go)
+    allowed = growth.allowed[new]
+    policy = normalise(jnp.zeros(legal.shape, reach.dtype), allowed)
+    at = jnp.where(go, new, size)
+
+    def put(array: Array, value: Array) -> Array:
+        return array.at[at].set(value, mode="drop")
+
+    # Loops run on to the largest tree of a batch, so that what was here need not be empty.
+    return run._replace(
+        growth=growth,
+        minimizer=jax.tree.map(put, run.minimizer, search.solver.minimizer.init(policy)),
+        policy=put(run.policy, policy),
+        total=put(run.total, jnp.zeros_like(policy)),
+        values=put(run.values, jnp.zeros_like(policy)),
+        outflow=put(run.outflow, flow_of(actor, reach, policy)),
     )
 
 
-def _ask(
-    ground: Ground, frontier: Array, capacity: int, reach: Any, value: ValueFunction
-) -> tuple[Array, Array]:
-    """Returns (counterfactual values [M, 2, H], 0 off the frontier; beliefs [F, 2, H])."""
-    nodes = ground.game.nodes
-    (place,) = jnp.nonzero(frontier, size=capacity, fill_value=0)
-    ranges = jnp.stack([reach[i][nodes.at[i, place]] for i in range(2)], 1)
-    possible = ground.possible[place]
-    kind = jnp.maximum(nodes.kind[place], 0)
-    found = scaled_values(value, kind, ranges, possible) * nodes.factor[place][:, None, None]
-    beliefs, _ = normalised(ranges, possible)
-    slot = jnp.clip(jnp.cumsum(frontier) - 1, 0, capacity - 1)
-    return jnp.where(frontier[:, None, None], found[slot], 0), beliefs
-
-
-def _priors(
-    ground: Ground,
-    growth: Growth,
-    frontier: Array,
-    capacity: int,
-    beliefs: Any,
-    prior: PriorFunction,
-) -> Array:
-    """Returns priors [M, A, H] with those of the frontier renewed."""
-    nodes = ground.game.nodes
-    (place,) = jnp.nonzero(frontier, size=capacity, fill_value=0)
-    found = prior(jnp.maximum(nodes.kind[place], 0), beliefs)
-    slot = jnp.clip(jnp.cumsum(frontier) - 1, 0, capacity - 1)
-    legal = (nodes.child >= 0)[..., None]
-    weights = jnp.where(legal, found[slot][:, : nodes.child.shape[1]], 0).swapaxes(0, 1)
-    fresh = normalise(weights, legal.swapaxes(0, 1)).swapaxes(0, 1)
-    return jnp.where(frontier[:, None, None], fresh, growth.prior)
-
-
-def _row_value(policy: Blocks, block: int, values: Array) -> Array:
-    return (policy[block] * values).sum(0)
-
-
-def _node_values(
-    ground: Ground,
-    player: int,
-    policy: Blocks,
-    rows: PlayerTree,
-    values: Array,
-    answer: Array,
-    frontier: Array,
-) -> Array:
-    """Returns float [M, H], counterfactual values of a player where somebody acts."""
-    nodes = ground.game.nodes
-    own = nodes.own  # [M, A]
-    play = join_blocks(rows, policy)
-    mine = (nodes.actor == player)[:, None]
-    chosen = jnp.where((own > 0)[..., None], play[own] * values[own], 0).sum(1)
-    waits = values[nodes.at[player]]
-    return jnp.where(frontier[:, None], answer, jnp.where(mine, chosen, waits))
-
-
-def _minimize(
-    player: PlayerTree,
-    solver: Solver,
-    step: Step,
-    values: Blocks,
-    states: tuple[Any, ...],
-    policy: Blocks,
-) -> tuple[tuple[Any, ...], Blocks]:
-    new = [
-        solver.minimizer.update(s, step, q, p, legal)
-        for s, q, p, legal in zip(states, values, policy, player.legal, strict=True)
-    ]
-    return tuple(s for s, _ in new), hold(player, tuple(p for _, p in new))
+def finish(search: GrowingSearch, task: Task, run: Run) -> Grown:
+    """Returns the averages of a search."""
+    growth, weight = run.growth, jnp.where(run.weight > 0, run.weight, 1)
+    rows = search.ground.rows(growth.store)
+    average = jax.vmap(normalise)(run.total, growth.allowed)
+    outflow = outflow_of(search, growth, run.root_reach / weight, average, run.outflow)
+    share = run.present * rows.factor[growth.row]
+    seen = (share > 0)[:, None, :, None]
+    child_values = run.worth[:, :, :-1] / jnp.where(seen, share[:, None, :, None], 1)
+    return Grown(
+        growth=growth,
+        average=average,
+        outflow=outflow,
+        root_values=run.root_worth / weight,
+        child_values=jnp.where(seen, child_values, 0),
+        focus=task.focus,
+        updates=run.iteration,
+        asked=run.asked,
+    )

@@ -12,73 +12,103 @@ import pytest
 
 import games
 import jaxsolve as js
+from jaxsolve import nets
 from jaxsolve.search import (
+    PublicTable,
     compose_growing,
     growing_resolver,
-    oracle,
-    policy_of,
-    public_game,
+    public_table,
+    respond,
+    table_oracle,
 )
-from jaxsolve.search._growing_continual import _next_decisions, _search_batch
+from jaxsolve.search._growing_continual import next_decisions, search_batch
+
+SMALL = "leduc(suits=1,raises=1)"
+OURS = js.cfr_plus(2.0)
 
 
 @functools.cache
-def made(name: str) -> Any:
-    return public_game(games.load(name))
+def table(name: str) -> PublicTable:
+    return public_table(games.load(name))
 
 
-def gap(name: str, table: np.ndarray) -> float:
-    tree = js.compile(games.load(name), layout="hands")
-    return float(js.exploitability(tree, policy_of(tree, made(name), table)))
+def nothing(kind: Any, beliefs: Any) -> Any:
+    return jnp.zeros_like(beliefs)
 
 
-@pytest.mark.slow  # a minute of compiling
+ZERO = jax.tree_util.Partial(nothing)
+
+
+def uniform(where: PublicTable) -> np.ndarray:
+    legal = where.rows.legal[where.kind]
+    return legal / np.maximum(legal.sum(1, keepdims=True), 1)
+
+
 def test_more_simulations_bring_the_composed_policy_to_the_equilibrium():
-    game = made("kuhn")
-    value = oracle(game, js.pcfr_plus(), iterations=30)
-    resolvers = {s: growing_resolver(game, js.cfr_plus(2.0), simulations=s) for s in (10, 1000)}
-    tables = {
-        s: [compose_growing(r, value, jax.random.key(k)) for k in range(2)]
-        for s, r in resolvers.items()
-    }
-    gaps = {s: [gap("kuhn", t) for t in found] for s, found in tables.items()}
-    assert max(gaps[1000]) < 3e-3
-    assert max(gaps[1000]) < min(gaps[10])
+    where = table("kuhn")
+    value = table_oracle(where, js.pcfr_plus(), iterations=30)
+    gaps, tables = {}, {}
+    for s in (10, 300):
+        # Equal capacities: the second search compiles nothing.
+        resolver = growing_resolver(where, OURS, simulations=s, capacity=4, batch=4, tile=1)
+        traces = search_batch._cache_size()
+        tables[s] = [compose_growing(resolver, value, jax.random.key(k)) for k in range(2)]
+        gaps[s] = [respond(where, t).exploitability for t in tables[s]]
+        assert s == 10 or search_batch._cache_size() == traces
+    assert max(gaps[300]) < 3e-3
+    assert max(gaps[300]) < min(gaps[10])
     assert not np.array_equal(*tables[10])  # seeds differ
-    traces = _search_batch._cache_size()
-    again = compose_growing(resolvers[1000], value, jax.random.key(0))
-    assert _search_batch._cache_size() == traces
-    np.testing.assert_array_equal(again, tables[1000][0])
+    again = compose_growing(resolver, value, jax.random.key(0))
+    np.testing.assert_array_equal(again, tables[300][0])
+    tree = js.compile(games.load("kuhn"))
+    assert float(js.exploitability(tree, where.policy_of(tree, again))) == pytest.approx(
+        gaps[300][0], abs=1e-5
+    )
 
 
-@pytest.mark.slow  # a minute of compiling
-def test_small_trees_with_deep_games_find_their_roots():
-    """With two simulations most public states were never in a tree; every row is a policy."""
-    name = "leduc(suits=1,raises=1)"
-    game = made(name)
-    zero = jax.tree_util.Partial(lambda kind, beliefs: jnp.zeros_like(beliefs))
-    resolver = growing_resolver(game, js.cfr_plus(2.0), simulations=2)
-    table = compose_growing(resolver, zero, jax.random.key(0))
-    for node in np.flatnonzero(game.actor >= 0):
-        rows = table[node, : len(game.children[node])]
-        possible = game.possible[node, game.actor[node]]
-        np.testing.assert_allclose(rows.sum(0)[possible], 1, atol=1e-5)
-    uniform = np.zeros_like(table)
-    for node in np.flatnonzero(game.actor >= 0):
-        count = len(game.children[node])
-        uniform[node, :count] = 1 / count
-    assert gap(name, table) < gap(name, uniform)
+def test_small_trees_in_deep_games_find_their_roots():
+    """With few simulations most public states were never in a tree; every row is a policy."""
+    where = table(SMALL)
+    resolver = growing_resolver(where, OURS, simulations=8)
+    found = compose_growing(resolver, ZERO, jax.random.key(0))
+    held = where.possible[np.arange(len(where.actor)), where.actor]
+    np.testing.assert_allclose(found.sum(1)[held], 1, atol=1e-5)
+    assert respond(where, found).exploitability < respond(where, uniform(where)).exploitability
+
+
+@pytest.mark.slow
+def test_glasses_by_searches_with_solved_leaves():
+    """Private states that many ways lead to, and a public state that one action splits."""
+    where = table("scotland_yard")
+    value = table_oracle(where, js.pcfr_plus(), iterations=10)
+    resolver = growing_resolver(where, OURS, simulations=33, batch=1, tile=1)
+    found = compose_growing(resolver, value, jax.random.key(0))
+    gap = respond(where, found)
+    assert gap.exploitability < 0.1
+    assert gap.exploitability < respond(where, uniform(where)).exploitability / 4
+    assert gap.best[1] - 7 / 9 < 0.1  # what the detectives can make of it
+    assert gap.best[0] + 7 / 9 < 0.1  # what Mr X can
+
+
+@pytest.mark.slow  # seconds of compilation
+def test_one_action_at_a_time_in_perfect_information():
+    """A pruned action has no tree below it: its search starts above, under the gadget."""
+    where = table("tic_tac_toe(rows=3,columns=2)")
+    resolver = growing_resolver(where, js.cfr_plus().simultaneous(), simulations=40, top=1)
+    found = compose_growing(resolver, ZERO, jax.random.key(0))
+    np.testing.assert_allclose(found.sum(1), 1, atol=1e-5)
+    assert respond(where, found).exploitability < respond(where, uniform(where)).exploitability
 
 
 def test_next_decisions_are_the_first_on_every_way():
-    game = made("leduc(suits=1,raises=1)")
+    where = table(SMALL)
     for seat in (0, 1):
-        found = _next_decisions(game, game.root, seat)
-        acts = np.flatnonzero(game.actor == seat)
         first = [
-            n for n in acts if not any(game.actor[up] == seat for up in _above(game.parent, int(n)))
+            n
+            for n in np.flatnonzero(where.actor == seat)
+            if not any(where.actor[up] == seat for up in _above(where.parent, int(n)))
         ]
-        assert found == sorted(first)
+        assert next_decisions(where, 0, seat) == sorted(first)
 
 
 def _above(parent: np.ndarray, node: int) -> list[int]:
@@ -90,5 +120,12 @@ def _above(parent: np.ndarray, node: int) -> list[int]:
 
 
 def test_bad_input():
+    where = table("kuhn")
     with pytest.raises(ValueError, match="alpha is a share"):
-        growing_resolver(made("kuhn"), js.cfr_plus(), simulations=1, alpha=1.5)
+        growing_resolver(where, js.cfr_plus(), simulations=1, alpha=1.5)
+    with pytest.raises(ValueError, match="batch must be positive"):
+        growing_resolver(where, js.cfr_plus(), simulations=1, batch=0)
+    other = nets.make_net(table(SMALL), nets.ValueNetwork(8, 1), jax.random.key(0))
+    resolver = growing_resolver(where, js.cfr_plus(), simulations=1)
+    with pytest.raises(ValueError, match="this network is of leduc"):
+        compose_growing(resolver, other, jax.random.key(0))

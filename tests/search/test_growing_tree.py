@@ -1,4 +1,4 @@
-"""Growing trees: against fixed trees, linear programs, and a plain account of what they hold."""
+"""Growing trees: against CFR on whole games, fixed trees, formulas, and what they must hold."""
 
 from __future__ import annotations
 
@@ -15,72 +15,34 @@ import games
 import jaxsolve as js
 from jaxsolve.search import (
     Gadget,
-    Grounds,
+    GrowingSearch,
     Grown,
+    PublicTable,
     actions_limit,
-    grounds,
     growing_search,
     gt_cfr,
     no_gadget,
-    oracle,
-    policy_of,
     public_game,
+    public_table,
+    respond,
     solve_belief,
+    solve_whole,
     subgames,
+    table_oracle,
 )
-from jaxsolve.search._beliefs import nodes_below
-from jaxsolve.search._growing_tree import Guide, capacity_for, frontier_of, selection
+from jaxsolve.search._growing_simulate import Guide, selection
 
 SMALL = "leduc(suits=1,raises=1)"
+CHASE = "scotland_yard(edges=[[1,2],[2,3],[3,1],[3,4],[4,5]],evader=[1,2],detectives=[5],rounds=3)"
 PAPER = js.cfr_plus().simultaneous()
 OURS = js.cfr_plus(2.0)
-WIDEST = 20
+ROOM = 20
 """A capacity for all searches of the small game, so that they share a program."""
 
 
 @functools.cache
-def made(name: str) -> Any:
-    return public_game(games.load(name))
-
-
-@functools.cache
-def whole(name: str) -> js.PublicTree:
-    return js.compile(games.load(name), layout="hands")
-
-
-@functools.cache
-def ground(name: str) -> Grounds:
-    return grounds(made(name), kinds=[0])
-
-
-@jax.jit
-def _search(*args: Any, **options: Any) -> Grown:
-    return gt_cfr(*args, **options)
-
-
-def search(
-    places: Grounds,
-    value: Any,
-    options: Any,
-    key: Any,
-    focus: int = 0,
-    ranges: Any = None,
-    gadget: Any = None,
-) -> Grown:
-    """One program for all searches of a game with equal static options."""
-    hands = places.num_hands
-    ranges = jnp.ones((2, hands)) if ranges is None else ranges
-    gadget = no_gadget(hands) if gadget is None else gadget
-    return _search(
-        places,
-        value,
-        options,
-        jnp.int32(0),
-        ranges,
-        key,
-        gadget=gadget,
-        focus=jnp.int32(focus),
-    )
+def table(name: str) -> PublicTable:
+    return public_table(games.load(name))
 
 
 @jax.tree_util.register_dataclass
@@ -102,29 +64,107 @@ def tilted(hands: int) -> Tilted:
     return Tilted(jnp.asarray(matrix - matrix.mean(), jnp.float32))  # no action good for all hands
 
 
-SOLVERS = [
-    pytest.param(PAPER, id="paper", marks=pytest.mark.slow),  # another program to compile
-    pytest.param(OURS, id="alternating"),
-]
+@jax.jit
+def _search(*args: Any, **options: Any) -> Grown:
+    return gt_cfr(*args, **options)
 
 
-def table_of(name: str, grown: Grown) -> np.ndarray:
-    game = made(name)
-    table = np.zeros((len(game.parent), max(map(len, game.children)), game.num_hands))
-    local = np.asarray(grown.ground.game.nodes.child)
-    policies = np.asarray(jax.vmap(grown.policy)(jnp.arange(len(local))))
-    for m, node in enumerate(nodes_below(game, game.root, local)):
-        if node >= 0 and game.actor[node] >= 0:
-            table[node] = policies[m, : table.shape[1]]
-    return table
+def search(
+    options: GrowingSearch,
+    value: Any,
+    key: Any,
+    path: tuple[int, ...] = (),
+    ranges: Any = None,
+    gadget: Any = None,
+) -> Grown:
+    """One program for all searches of a game with equal static options."""
+    hands = options.ground.table.num_hands
+    ranges = jnp.ones((2, hands)) if ranges is None else ranges
+    gadget = no_gadget(hands) if gadget is None else gadget
+    way = jnp.asarray([*path, -1, -1][:2], jnp.int32)
+    return _search(options, value, jnp.int32(0), ranges, key, gadget=gadget, path=way)
 
 
-@pytest.mark.slow  # seconds of compilation
-@pytest.mark.parametrize("solver", SOLVERS)
+def small(**options: Any) -> GrowingSearch:
+    return growing_search(table(SMALL), OURS, capacity=ROOM, **options)
+
+
+def policy_table(where: PublicTable, grown: Grown) -> np.ndarray:
+    """The policy of a search at the first public state, uniform where it did not come."""
+    legal = where.rows.legal[where.kind]
+    out = legal / np.maximum(legal.sum(1, keepdims=True), 1)
+    todo = [(0, 0)]
+    while todo:
+        p, n = todo.pop()
+        out[p] = grown.average[n]
+        for k, c in enumerate(where.children[p]):
+            if c >= 0 and grown.growth.opened[n, k] >= 0:
+                todo.append((int(c), int(grown.growth.opened[n, k])))
+    return out
+
+
+@functools.cache
+def solved(name: str, solver_name: str, iterations: int) -> Grown:
+    where, solver = (
+        table(name),
+        {"paper": PAPER, "ours": OURS, "pcfr+": js.pcfr_plus()}[solver_name],
+    )
+    options = table_oracle(where, solver, iterations=1, below=False).search
+    ranges = jnp.ones((2, where.num_hands))
+    return jax.jit(solve_whole)(options, jnp.int32(0), ranges, jnp.int32(iterations))
+
+
+@pytest.mark.parametrize(
+    ("name", "solver_name"),
+    [
+        ("kuhn", "ours"),
+        pytest.param(SMALL, "paper", marks=pytest.mark.slow),
+        pytest.param("leduc", "paper", marks=pytest.mark.slow),
+        pytest.param("leduc", "ours", marks=pytest.mark.slow),
+    ],
+)
+def test_iterates_of_a_whole_tree_are_those_of_solve(name: str, solver_name: str):
+    where, tree = table(name), js.compile(games.load(name))
+    grown = solved(name, solver_name, 30)
+    assert (grown.growth.num_opened, grown.growth.num_leaves) == (where.below[0], 0)
+    solver = {"paper": PAPER, "ours": OURS}[solver_name]
+    want = js.solve(tree, solver, iterations=30, measure_every=30, progress=False).average
+    got = where.policy_of(tree, policy_table(where, grown))
+    for i in range(2):
+        np.testing.assert_allclose(got.probabilities(i), want.probabilities(i), atol=2e-3)
+        close = np.abs(got.probabilities(i) - want.probabilities(i)) < 1e-4
+        assert close.mean() > 0.98  # ties are broken by rounding
+    assert js.exploitability(tree, got) == pytest.approx(
+        float(js.exploitability(tree, want)), rel=1e-3
+    )
+
+
+@pytest.mark.slow
+def test_glasses_is_worth_minus_seven_ninths():
+    """All ways of Mr X to a station are one private state: 1,005 public states of 95 kinds."""
+    where = table("scotland_yard")
+    grown = solved("scotland_yard", "pcfr+", 1000)
+    found = respond(where, policy_table(where, grown))
+    assert found.exploitability < 1e-5
+    assert found.value[0] == pytest.approx(-7 / 9, abs=1e-5)
+    assert grown.root_values[0].sum() == pytest.approx(-7 / 9, abs=1e-4)
+
+
+def test_merged_ways_do_not_change_the_value():
+    where, tree = table(CHASE), js.compile(games.load(CHASE))
+    grown = solved(CHASE, "pcfr+", 200)
+    policy = policy_table(where, grown)
+    assert respond(where, policy).exploitability < 1e-4
+    assert js.exploitability(tree, where.policy_of(tree, policy)) < 1e-4
+    assert grown.root_values[0].sum() == pytest.approx(js.solve_lp(tree).value, abs=1e-3)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("constrained", [False, True])
+@pytest.mark.parametrize("solver", [PAPER, OURS])
 def test_a_tree_that_does_not_grow_is_a_depth_limited_search(solver: Any, constrained: bool):
     """All updates come before the only simulation: the fixed tree of one action, digit by digit."""
-    game, hands = made(SMALL), made(SMALL).num_hands
+    where, hands = table(SMALL), table(SMALL).num_hands
     rng = np.random.default_rng(0)
     ranges = jnp.asarray(rng.random((2, hands)), jnp.float32)
     gadget = no_gadget(hands)
@@ -132,182 +172,244 @@ def test_a_tree_that_does_not_grow_is_a_depth_limited_search(solver: Any, constr
         promised = jnp.asarray(rng.normal(size=(2, hands)), jnp.float32)
         gadget = Gadget(jnp.array([False, True]), promised, jnp.float32(0.5))
     value = tilted(hands)
-    fixed = jax.jit(functools.partial(solve_belief, iterations=40))(
-        subgames(game, actions_limit(1), kinds=[0]), value, solver, jnp.int32(0), ranges, gadget
+    fixed = jax.jit(functools.partial(solve_belief, iterations=40, mean_values=True))(
+        subgames(public_game(games.load(SMALL)), actions_limit(1), kinds=[0]),
+        value,
+        solver,
+        jnp.int32(0),
+        ranges,
+        gadget,
     )
-    options = growing_search(
-        ground(SMALL), solver, simulations=1, per_update=1 / 40, capacity=WIDEST
-    )
-    grown = search(ground(SMALL), value, options, jax.random.key(0), ranges=ranges, gadget=gadget)
+    options = growing_search(where, solver, simulations=1, per_update=1 / 40, capacity=ROOM)
+    grown = search(options, value, jax.random.key(0), ranges=ranges, gadget=gadget)
     assert grown.updates == 40
     want = fixed.policy(jnp.int32(0))
-    np.testing.assert_allclose(grown.policy(jnp.int32(0))[: len(want)], want, atol=1e-5)
+    np.testing.assert_allclose(grown.policy[: len(want)], want, atol=1e-5)
     assert np.ptp(want, axis=1).max() > 0.1  # hands play differently
-    for m in range(len(game.children[game.root])):
-        for i in range(2):
-            np.testing.assert_allclose(
-                grown.range_at(i, jnp.int32(1 + m)), fixed.range_at(i, jnp.int32(1 + m)), atol=1e-5
-            )
+    if solver is PAPER:  # an alternating search sums values under the reaches of its own turns
+        np.testing.assert_allclose(
+            grown.root_values, [fixed.value_at(i, jnp.int32(0)) for i in range(2)], atol=1e-5
+        )
 
 
-@pytest.mark.slow  # seconds of compilation
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_with_solved_leaves_it_comes_to_the_equilibrium(solver: Any):
-    """The tree is whole after three simulations of Kuhn poker, and the rest is CFR."""
-    value = oracle(made("kuhn"), js.pcfr_plus(), iterations=30)
-    options = growing_search(ground("kuhn"), solver, simulations=800)
-    grown = search(ground("kuhn"), value, options, jax.random.key(0))
-    assert not frontier_of(grown.ground, grown.growth).any()
-    policy = policy_of(whole("kuhn"), made("kuhn"), table_of("kuhn", grown))
-    assert js.exploitability(whole("kuhn"), policy) < 3e-3
-    assert grown.value_at(0, jnp.int32(0)).sum() == pytest.approx(-1 / 18, abs=3e-3)
+def test_with_solved_leaves_it_comes_to_the_equilibrium_and_keeps_the_bound():
+    """Theorem 1 on Kuhn poker, whose tree is whole after three simulations: the rest is CFR."""
+    where = table("kuhn")
+    value = table_oracle(where, js.pcfr_plus(), iterations=30)
+    uniform_average = js.cfr().simultaneous()
+    options = growing_search(where, uniform_average, simulations=100, tile=1)
+    gaps = {}
+    for count in (100, 900):
+        grown = search(
+            dataclasses.replace(options, rounds=jnp.int32(count)), value, jax.random.key(0)
+        )
+        assert grown.growth.num_leaves == 0
+        gaps[count] = 2 * respond(where, policy_table(where, grown)).exploitability
+        # |S_i| is 3 in each of 2 public states of a player; U: at most 2 chips lost or won for
+        # each of the 2 hands that the opponent may hold, with probability 1/6; A = 2.
+        regret = 2 * 3 * (4 * 2 / 6) * np.sqrt(2 * count)
+        assert gaps[count] * count <= 2 * regret
+    assert gaps[900] < gaps[100] / 2  # the rate is 1 / sqrt(T): a third
+    assert grown.root_values[0].sum() == pytest.approx(-1 / 18, abs=3e-2)
 
 
 def test_the_tree_only_grows_and_counts_add_up():
-    value = tilted(made(SMALL).num_hands)
+    value, rows = tilted(3), table(SMALL).rows
     before = None
     for simulations in (1, 4, 16):
-        options = growing_search(ground(SMALL), OURS, simulations=simulations, capacity=WIDEST)
-        grown = search(ground(SMALL), value, options, jax.random.key(5))
-        growth, nodes = grown.growth, grown.ground.game.nodes
-        opened, inside = np.asarray(growth.opened), np.asarray(growth.inside)
+        grown = search(small(simulations=simulations), value, jax.random.key(5))
+        growth = grown.growth
+        count, leaves = int(growth.num_opened), int(growth.num_leaves)
         assert growth.visits[0].sum() == simulations  # every simulation leaves the root once
-        assert opened.sum() == 1 + growth.expanded <= 1 + simulations
-        assert not (opened & ~inside).any()
-        child = np.asarray(nodes.child)
-        for m in np.flatnonzero(inside):
-            below = child[m][child[m] >= 0]
-            stops = nodes.actor[m] >= 0 and not opened[m]
-            assert inside[below].all() != (stops and len(below) > 0)
+        assert (growth.visits.sum((1, 2))[1:] <= simulations).all()
+        assert count == 1 + growth.expanded <= 1 + simulations
+        inside, opened = np.asarray(growth.inside), np.asarray(growth.opened)
+        codes = np.asarray(growth.leaf)[:leaves]
+        assert len(set(codes.tolist())) == leaves
+        frontier = np.zeros(inside.shape, bool)
+        frontier[np.divmod(codes, inside.shape[1])] = True
+        np.testing.assert_array_equal(frontier, inside & (opened < 0))
+        np.testing.assert_array_equal(np.sort(opened[opened >= 0]), np.arange(1, count))
+        for n in range(count):
+            kind = int(growth.row[n])
+            np.testing.assert_array_equal(inside[n], rows.child[kind] >= 0)
+            np.testing.assert_array_equal(growth.allowed[n], rows.legal[kind])
+            if n:
+                assert opened[growth.up[n], growth.step[n]] == n > growth.up[n]
+        assert not inside[count:].any()
+        assert grown.asked > 0
         if before is not None:
             # The same key: the shorter search is the beginning of the longer one.
-            assert (inside >= before[0]).all()
-            assert (opened >= before[1]).all()
-            assert opened.sum() > before[1].sum()
-        before = inside, opened
+            assert count > len(before)
+            np.testing.assert_array_equal(growth.public[: len(before)], before)
+        before = np.asarray(growth.public)[:count]
 
 
 def test_a_capacity_that_may_not_be_enough_is_refused():
-    places = ground(SMALL)
-    needed = capacity_for(places, 3)
-    assert capacity_for(places, 1) < needed <= capacity_for(places, 1000) == places.widest
-    with pytest.raises(ValueError, match=f"use capacity={needed} or more"):
-        growing_search(places, OURS, simulations=3, capacity=needed - 1)
+    where = table(SMALL)
+    with pytest.raises(ValueError, match="can open 4 public states, and capacity=3; use capa"):
+        growing_search(where, OURS, simulations=3, capacity=3)
+    with pytest.raises(ValueError, match="use capacity=6 or more"):
+        growing_search(where, OURS, simulations=3, capacity=5, way=2)
+    most = growing_search(where, OURS, simulations=1000)
+    assert most.capacity == where.below[0]
+    assert growing_search(where, OURS, simulations=1000, capacity=where.below[0]) is not None
 
 
-@pytest.mark.slow
-def test_room_that_is_not_needed_changes_nothing():
-    places, value = ground(SMALL), tilted(made(SMALL).num_hands)
-    needed = capacity_for(places, 3)
-    tight = growing_search(places, OURS, simulations=3)
-    wide = growing_search(places, OURS, simulations=3, capacity=WIDEST)
-    assert (tight.capacity, wide.capacity) == (needed, WIDEST)
-    found = [search(places, value, options, jax.random.key(1)) for options in (tight, wide)]
-    assert 1 < frontier_of(found[0].ground, found[0].growth).sum() <= needed
-    for a, b in zip(found[0].reach, found[1].reach, strict=True):
-        np.testing.assert_allclose(a, b, atol=1e-6)
-
-
-def test_keys_and_traces():
-    places, value = ground(SMALL), tilted(made(SMALL).num_hands)
-    options = growing_search(places, OURS, simulations=6, per_update=2.0, capacity=WIDEST)
-    alone = [search(places, value, options, jax.random.key(k)) for k in range(3)]
+def test_keys_updates_and_traces():
+    value = tilted(3)
+    options = small(simulations=6, per_update=2.0)
+    alone = [search(options, value, jax.random.key(k)) for k in range(3)]
     traces = _search._cache_size()
-    again = search(places, value, options, jax.random.key(0))
-    other = growing_search(
-        places, js.cfr_plus(1.5), simulations=7, capacity=WIDEST, exploration=3.0
-    )
-    assert search(places, value, other, jax.random.key(0)).updates == 7
-    assert _search._cache_size() == traces  # numbers are arguments
+    again = search(options, value, jax.random.key(0))
+    np.testing.assert_array_equal(again.average, alone[0].average)
     assert alone[0].updates == 3  # two simulations after each
+    assert search(small(simulations=6, per_update=0.5), value, jax.random.key(0)).updates == 12
+    assert search(small(simulations=8, per_update=4.0), value, jax.random.key(0)).updates == 2
+    other = growing_search(
+        table(SMALL), js.cfr_plus(1.5), simulations=7, capacity=ROOM, exploration=3.0
+    )
+    assert search(other, value, jax.random.key(0)).updates == 7
+    assert _search._cache_size() == traces  # numbers are arguments
     assert alone[0].growth.visits[0].sum() == 6
-    np.testing.assert_array_equal(again.reach[0], alone[0].reach[0])
+    assert not alone[0].growth.pending.any()
     assert len({np.asarray(a.growth.visits).tobytes() for a in alone}) > 1
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # seconds of compilation
 def test_a_batch_is_what_single_searches_are():
-    places, value = ground(SMALL), tilted(made(SMALL).num_hands)
-    options = growing_search(places, OURS, simulations=6, per_update=2.0, capacity=WIDEST)
-    alone = [search(places, value, options, jax.random.key(k)) for k in range(3)]
+    """Of trees of different sizes, and with different ways to the focus."""
+    value = tilted(3)
+    options = small(simulations=6, per_update=2.0)
     keys = jnp.stack([jax.random.key(k) for k in range(3)])
-    batch = jax.vmap(lambda key: search(places, value, options, key))(keys)
+    ways = jnp.asarray([[-1, -1], [1, -1], [1, 0]], jnp.int32)
+    gadget = no_gadget(3)
+
+    def one(key: Any, way: Any) -> Grown:
+        return gt_cfr(options, value, jnp.int32(0), jnp.ones((2, 3)), key, gadget=gadget, path=way)
+
+    batch = jax.jit(jax.vmap(one))(keys, ways)
+    assert len(set(batch.growth.num_opened.tolist())) > 1
     for k in range(3):
-        np.testing.assert_array_equal(batch.growth.inside[k], alone[k].growth.inside)
-        np.testing.assert_allclose(batch.reach[0][k], alone[k].reach[0], atol=1e-5)
+        way = tuple(int(x) for x in ways[k] if x >= 0)
+        alone = search(options, value, jax.random.key(k), way)
+        count = int(alone.growth.num_opened)
+        assert batch.growth.num_opened[k] == count
+        np.testing.assert_array_equal(batch.growth.opened[k], alone.growth.opened)
+        np.testing.assert_array_equal(batch.growth.visits[k], alone.growth.visits)
+        np.testing.assert_allclose(batch.average[k, :count], alone.average[:count], atol=1e-5)
+        np.testing.assert_allclose(
+            batch.child_values[k, :count], alone.child_values[:count], atol=1e-5
+        )
 
 
 def test_growth_below_a_focus():
     """The way to it is opened, what leaves the way stays on the frontier."""
-    places, value = ground(SMALL), tilted(made(SMALL).num_hands)
-    nodes = places.at(jnp.int32(0)).game.nodes
-    child = np.asarray(nodes.child)
-    focus = int(child[0, 1])
-    options = growing_search(places, OURS, simulations=6, focused=True, capacity=WIDEST)
-    grown = search(places, value, options, jax.random.key(2), focus)
-    below = np.zeros(len(child), bool)
-    below[focus] = True
-    for m in range(len(child)):
-        if below[m]:
-            below[child[m][child[m] >= 0]] = True
-    opened = np.asarray(grown.growth.opened)
-    assert opened[0]
-    assert opened[focus]
-    assert not (opened & ~below)[1:].any()
-    assert opened.sum() > 3
-    assert frontier_of(grown.ground, grown.growth)[child[0, 0]]
+    where, value = table(SMALL), tilted(3)
+    grown = search(small(simulations=6, way=2), value, jax.random.key(2), (1, 0))
+    growth = grown.growth
+    assert (grown.focus, growth.num_opened > 4) == (2, True)
+    assert [(int(growth.up[n]), int(growth.step[n])) for n in (1, 2)] == [(0, 1), (1, 0)]
+    assert growth.visits[2].sum() == 6
+    assert not growth.visits[:2].any()
+    below = {2}
+    for n in range(3, int(growth.num_opened)):
+        assert int(growth.up[n]) in below
+        below.add(n)
+    assert growth.inside[0, 0]
+    assert growth.opened[0, 0] == -1
+    assert where.actor[where.children[where.children[0, 1], 0]] == 0
+
+
+@pytest.mark.parametrize("pending", [0, 1])
+def test_selection_is_half_puct_and_half_the_average(pending: int):
+    """Against the formula in numpy, for one hand at the root; a pending simulation is a loss."""
+    where, hand = table(SMALL), 1
+    grown = search(small(simulations=1), tilted(3), jax.random.key(0))
+    rng = np.random.default_rng(4)
+    growth, shape = grown.growth, grown.growth.visits.shape
+    visits = rng.integers(1, 5, shape).astype(np.float32)
+    prior, total, values = (rng.random(shape).astype(np.float32) for _ in range(3))
+    outflow = rng.random(grown.outflow.shape).astype(np.float32)
+    growth = growth._replace(
+        visits=jnp.asarray(visits),
+        pending=jnp.full(shape, pending, jnp.float32),
+        prior=jnp.asarray(prior),
+    )
+    start = jnp.ones((2, 3))
+    guide = Guide(*(jnp.asarray(x) for x in (total, values, outflow)), start, jnp.float32(7.0))
+    rows = where.device_rows
+    got = jax.jit(selection)(rows, growth, guide, jnp.int32(0), jnp.int32(hand), 1.25)
+    legal = where.rows.legal[0, :, hand]
+    average = np.where(legal, total[0, :, hand], 0)
+    average = average / average.sum()
+    mass = where.rows.weight[0, hand] @ outflow[0, 1, 0]
+    q, n = values[0, :, hand] / mass / 7.0, visits[0, :, hand]
+    q = (q * (1 + n - pending) - pending) / (1 + n)
+    score = q + 1.25 * prior[0, :, hand] * np.sqrt(n.sum()) / (1 + n)
+    best = np.argmax(np.where(legal, score, -np.inf))
+    np.testing.assert_allclose(got, (average + np.eye(len(legal))[best]) / 2, rtol=1e-5)
+
+
+BOARD = "tic_tac_toe(rows=2,columns=2,line=2)"
+
+
+@functools.cache
+def perfect(top: int | None, simulations: int = 60) -> Grown:
+    options = growing_search(table(BOARD), PAPER, simulations=simulations, top=top)
+    return search(options, Tilted(jnp.full((1, 1), 0.1)), jax.random.key(0))
+
+
+def test_perfect_information_adds_one_action_at_a_time():
+    """Any two marks win on a board of 2 x 2: the first player wins whatever they do."""
+    growth = perfect(1).growth
+    inside, rows = np.asarray(growth.inside), table(BOARD).rows
+    count = int(growth.num_opened)
+    widths = (rows.child[np.asarray(growth.row)[:count]] >= 0).sum(1)
+    sizes = inside[:count].sum(1)
+    assert sizes[0] == 4  # the root has all its children from the start
+    assert any(0 < size < width for size, width in zip(sizes, widths, strict=True))
+    partial = np.flatnonzero(sizes < widths)
+    assert not (np.asarray(growth.allowed)[partial].all((1, 2))).any()
+    assert perfect(1).root_values[0].sum() > 0.5
+    assert growth.visits[0].sum() == 60
 
 
 @pytest.mark.slow  # seconds of compilation
-@pytest.mark.parametrize("pending", [0, 1])
-def test_selection_is_half_puct_and_half_the_average(pending: int):
-    """Against the formula in numpy, for one hand at the root."""
-    places = ground(SMALL)
-    grown = search(
-        places, tilted(3), growing_search(places, OURS, simulations=1), jax.random.key(0)
-    )
-    here, hand = 0, 1
-    nodes = grown.ground.game.nodes
-    rng = np.random.default_rng(4)
-    visits = rng.integers(1, 5, grown.growth.visits.shape).astype(np.float32)
-    waiting = np.full_like(visits, pending)
-    prior = rng.random(visits.shape).astype(np.float32)
-    growth = grown.growth._replace(visits=visits, pending=waiting, prior=prior)
-    reach, values, seen = (
-        tuple(jnp.asarray(rng.random(r.shape), jnp.float32) for r in grown.reach) for _ in range(3)
-    )
-    got = jax.jit(selection)(
-        grown.ground, growth, Guide(reach, values, seen), jnp.int32(here), jnp.int32(hand), 1.25
-    )
-    own = np.asarray(nodes.own)[here]
-    legal = own > 0
-    average = np.where(legal, np.asarray(reach[0])[own, hand], 0)
-    average = average / average.sum()
-    game = made(SMALL)
-    mass = game.weight[game.root][hand] @ np.asarray(seen[1])[int(nodes.at[1, here])]
-    q = np.asarray(values[0])[own, hand] / mass / game.scale[0]
-    n, lost = visits[here, :, hand], waiting[here, :, hand]
-    q = (q * (1 + n - lost) - lost) / (1 + n)
-    score = q + 1.25 * prior[here, :, hand] * np.sqrt(n.sum()) / (1 + n)
-    best = np.argmax(np.where(legal, score, -np.inf))
-    np.testing.assert_allclose(got, (average + np.eye(len(own))[best]) / 2, rtol=1e-5)
+def test_a_leaf_of_perfect_information_is_asked_about_once():
+    """The count of questions, and the same search if the question is asked every time."""
+    grown = perfect(None)
+    growth = grown.growth
+    seen = int(np.asarray(growth.inside).sum())
+    assert grown.asked == seen  # every public state in the tree, once
 
-
-@pytest.mark.slow
-def test_perfect_information_adds_one_action_at_a_time():
-    """Any two marks win on a board of 2 x 2: the first player wins whatever they do."""
-    name = "tic_tac_toe(rows=2,columns=2,line=2)"
-    zero = Tilted(jnp.zeros((1, 1)))
-    options = growing_search(ground(name), PAPER, simulations=60, top=1)
-    grown = search(ground(name), zero, options, jax.random.key(0))
-    growth, child = grown.growth, np.asarray(grown.ground.game.nodes.child)
-    inside = np.asarray(growth.inside)
-    sizes = [inside[row[row >= 0]].sum() for row in child[np.asarray(growth.opened)]]
-    widths = [(row >= 0).sum() for row in child[np.asarray(growth.opened)]]
-    assert sizes[0] == 4  # the root has all its children from the start
-    assert any(0 < size < width for size, width in zip(sizes, widths, strict=True))
-    assert grown.value_at(0, jnp.int32(0)).sum() > 0.5
-    assert growth.visits[0].sum() == 60
+    # The same game with a private state that nobody holds has to ask again and again.
+    rows = table(BOARD).device_rows
+    wide = {
+        "legal": 2,
+        "source": 3,
+        "own_sink": 2,
+        "other_sink": 1,
+        "possible": 2,
+    }
+    actions, width = rows.num_actions, rows.num_children
+    padded = {}
+    for name, axis in wide.items():
+        x = getattr(rows, name)
+        # With one more private state, codes a * 1 + 0 become a * 2 + 0.
+        x = x * 2 if x.dtype == jnp.int32 else x
+        pad = {"source": 2 * actions, "own_sink": 2 * width, "other_sink": 2 * width}.get(name, 0)
+        shape = [(0, 0)] * x.ndim
+        shape[axis] = (0, 1)
+        padded[name] = jnp.pad(x, shape, constant_values=pad)
+    ground = growing_search(table(BOARD), PAPER, simulations=60).ground
+    ground = dataclasses.replace(ground, table=rows._replace(**padded))
+    options = growing_search(ground, PAPER, simulations=60)
+    again = search(options, Tilted(jnp.full((2, 2), 0.1)), jax.random.key(0))
+    assert again.asked > 3 * seen
+    np.testing.assert_array_equal(again.growth.opened, growth.opened)
+    np.testing.assert_allclose(again.average[..., :1], grown.average, atol=1e-5)
+    np.testing.assert_allclose(again.root_values[:, :1], grown.root_values, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -317,14 +419,14 @@ def test_perfect_information_adds_one_action_at_a_time():
         ({"simulations": 5, "per_update": 2.0}, "use simulations=6"),
         ({"simulations": 5, "per_update": 0.0}, "must be positive"),
         ({"simulations": 5, "top": 0}, "must be positive"),
+        ({"simulations": 5, "tile": 0}, "must be positive"),
     ],
 )
 def test_bad_options(options: dict[str, Any], message: str):
     with pytest.raises(ValueError, match=message):
-        growing_search(ground("kuhn"), OURS, **options)
+        growing_search(table("kuhn"), OURS, **options)
 
 
 def test_sampling_solvers_are_refused():
-    places = ground("kuhn")
     with pytest.raises(ValueError, match="samples nothing"):
-        growing_search(places, js.SAMPLERS["os-mccfr"].build(), simulations=1)
+        growing_search(table("kuhn"), js.SAMPLERS["os-mccfr"].build(), simulations=1)
