@@ -40,6 +40,7 @@ def dqn(
     hidden: tuple[int, ...] = (64, 64),
     learning_rate: float = 1e-3,
     decay: int = 1000,
+    epsilon: float = 0.3,
     capacity: int = 100_000,
     steps: int = 2,
     sample: int = 128,
@@ -52,7 +53,8 @@ def dqn(
         env: the game.
         hidden: units of each layer.
         learning_rate: of Adam.
-        decay: updates over which exploration falls from 1 to 0.1.
+        decay: updates over which exploration falls from 1 to `epsilon`.
+        epsilon: how often an action is drawn uniformly from then on.
         capacity: moves in the ring, of which those of chance are empty; rounded down to batches.
         steps: gradient steps of an update.
         sample: moves of a gradient step.
@@ -71,8 +73,8 @@ def dqn(
         return State(params, params, optimizer.init(params), ring, jnp.int32(0))
 
     def update(state: State, key: PRNGKey) -> State:
-        epsilon = jnp.maximum(0.1, 1 - 0.9 * state.updates / decay)
-        table = explore(env, policy(state), epsilon)
+        chance = jnp.maximum(epsilon, 1 - (1 - epsilon) * state.updates / decay)
+        table = explore(env, policy(state), chance)
         fresh = play(env, table, jax.random.fold_in(key, 0), batch)
         start = (state.updates * moves) % size
         ring = jax.tree.map(

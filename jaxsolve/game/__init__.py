@@ -5,6 +5,8 @@ from jaxsolve.game._openspiel import import_pyspiel as import_pyspiel
 from jaxsolve.game._openspiel import is_pyspiel_game as is_pyspiel_game
 from jaxsolve.game._openspiel import load_openspiel as load_openspiel
 from jaxsolve.game._openspiel import wrap_openspiel as wrap_openspiel
+from jaxsolve.game._pgx import PgxGame as PgxGame
+from jaxsolve.game._pgx import load_pgx as load_pgx
 from jaxsolve.game._protocol import Game as Game
 from jaxsolve.game._protocol import State as State
 from jaxsolve.game._registry import Entry as Entry

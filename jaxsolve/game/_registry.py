@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from jaxsolve.game import _pgx
 from jaxsolve.game._openspiel import PREFIX, load_openspiel
 from jaxsolve.game._protocol import Game
 from jaxsolve.game._strings import pointing, read, unknown
@@ -66,7 +67,7 @@ def load(text: str, table: Mapping[str, Entry] | None = None) -> Game:
 
     Args:
         text: `name` or `name(key=value,...)`; words need no quotes, true/false are accepted.
-            "openspiel:" in front of a string of OpenSpiel imports that game.
+            "openspiel:" in front of a string of OpenSpiel imports that game, "pgx:" one of pgx.
         table: games to choose from; the installed ones by default.
 
     Raises:
@@ -74,6 +75,8 @@ def load(text: str, table: Mapping[str, Entry] | None = None) -> Game:
     """
     if text.lstrip().startswith(PREFIX):
         return load_openspiel(text)
+    if text.lstrip().startswith(_pgx.PREFIX):
+        return _pgx.load_pgx(text)
     table = registered() if table is None else table
     name, params = parse(text)
     if name not in table:
