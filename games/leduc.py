@@ -14,47 +14,18 @@ suit.
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
 
 import jax.numpy as jnp
-import numpy as np
 
-from games._cards import RANKS, SUITS, rank_name
+from games._cards import RANKS, SUITS
+from games._leduc import LeducRules, State
 from games._params import as_tuples, name_of
 from jaxsolve.game import Entry, Reference
-from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
-
-FOLD, CALL, RAISE = 0, 1, 2
-DEALT = 3
-"""Public observation: a private card went to somebody. The others are the betting actions."""
-
-
-class State(NamedTuple):
-    """A state of n-player Leduc.
-
-    Attributes:
-        cards: int8 [n], each player's card, -1 before the deal.
-        board: int8 [], the board card, -1 before it is dealt.
-        paid: int16 [n], chips each player has in the pot.
-        folded: bool [n].
-        player: int8 [], whose turn it is, or to whom a card goes.
-        waiting: int8 [], how many players still have to answer in this round; 0 between rounds.
-        raises: int8 [], raises in this round.
-        last: int8 [], the last betting action, DEALT after a private card, -1 otherwise.
-    """
-
-    cards: Array
-    board: Array
-    paid: Array
-    folded: Array
-    player: Array
-    waiting: Array
-    raises: Array
-    last: Array
+from jaxsolve.types import Array
 
 
 @dataclasses.dataclass(frozen=True)
-class Leduc:
+class Leduc(LeducRules):
     """Leduc hold'em.
 
     Attributes:
@@ -92,8 +63,6 @@ class Leduc:
             raise ValueError(
                 f"leduc needs raises >= 0 and ante >= 1, not {self.raises} and {self.ante}."
             )
-        if self.ante + self.raises * sum(self.bets) > np.iinfo(np.int16).max:
-            raise ValueError("leduc counts chips in 16 bits: at most 32767 for one player.")
 
     @property
     def name(self) -> str:
@@ -109,68 +78,8 @@ class Leduc:
         return self.players + 1 if self.ranks is None else self.ranks
 
     @property
-    def deck(self) -> int:
-        """Cards in the deck."""
-        return self.num_ranks * self.suits
-
-    @property
-    def num_actions(self) -> int:
-        return max(3, self.deck)
-
-    def init(self) -> State:
-        n = self.players
-        return State(
-            cards=jnp.full(n, -1, jnp.int8),
-            board=jnp.int8(-1),
-            paid=jnp.full(n, self.ante, jnp.int16),
-            folded=jnp.zeros(n, bool),
-            player=jnp.int8(0),
-            waiting=jnp.int8(0),
-            raises=jnp.int8(0),
-            last=jnp.int8(NOTHING),
-        )
-
-    def actor(self, state: State) -> Array:
-        player = jnp.where(state.waiting == 0, CHANCE, state.player)
-        return jnp.where(self._over(state), TERMINAL, player).astype(jnp.int32)
-
-    def legal(self, state: State) -> Array:
-        actions = jnp.arange(self.num_actions)
-        under_pressure = state.paid[state.player] < state.paid.max()
-        betting = (
-            (actions == CALL)
-            | ((actions == FOLD) & under_pressure)
-            | ((actions == RAISE) & (state.raises < self.raises))
-        )
-        mask = jnp.where(state.waiting == 0, self._in_deck(state), betting)
-        return mask & ~self._over(state)
-
-    def chance(self, state: State) -> Array:
-        deck = self._in_deck(state)
-        return deck / deck.sum()
-
-    def step(self, state: State, action: Array) -> State:
-        dealt = self._deal(state, action)
-        bet = self._bet(state, action)
-        chance = state.waiting == 0
-        return State(*(jnp.where(chance, d, b) for d, b in zip(dealt, bet, strict=True)))
-
-    def observe(self, state: State) -> tuple[Array, Array]:
-        """public: [2], betting action or DEALT, and board card; private: [n, 1], the own card."""
-        opens = (state.last == NOTHING) & (state.board >= 0)
-        public = jnp.stack([state.last, jnp.where(opens, state.board, NOTHING)])
-        dealt_to = jnp.where(state.last == DEALT, (state.cards >= 0).sum() - 1, -1)
-        mine = jnp.where(jnp.arange(self.players) == dealt_to, state.cards, NOTHING)
-        return public.astype(jnp.int32), mine[:, None].astype(jnp.int32)
-
-    def utility(self, state: State) -> Array:
-        """Chips won or lost."""
-        rank, board = state.cards // self.suits, state.board // self.suits
-        strength = rank + jnp.where(rank == board, self.deck, 0)
-        strength = jnp.where(state.folded, -1, strength)
-        wins = strength == strength.max()
-        pot = state.paid.sum()
-        return jnp.where(wins, pot / wins.sum(), 0) - state.paid
+    def num_moves(self) -> int:
+        return 3
 
     def public_features(self, state: State) -> Array:
         """float [deck + 2 n + 1]: board card, turn, raises and chips paid; for networks."""
@@ -180,64 +89,11 @@ class Leduc:
         numbers = jnp.append(state.paid / most, state.raises / max(self.raises, 1))
         return jnp.concatenate([board, turn, numbers]).astype(float)
 
-    def action_name(self, actor: int, action: int) -> str:
-        return self._card(action) if actor == CHANCE else ("fold", "call", "raise")[action]
+    def _raises(self, state: State) -> Array:
+        return (state.raises < self.raises)[None]
 
-    def observation_name(self, public: np.ndarray, private: np.ndarray) -> str:
-        if private[0] != NOTHING:
-            return self._card(private[0])
-        if public[1] != NOTHING:
-            return self._card(public[1])
-        return "fcr"[public[0]] if public[0] in (FOLD, CALL, RAISE) else ""
-
-    def _deal(self, state: State, card: Array) -> State:
-        """The next private card, or the board card once everybody has one."""
-        n = self.players
-        private = state.cards[-1] < 0
-        here = jnp.arange(n) == state.player
-        opens = ~private | (state.player == n - 1)
-        return state._replace(
-            cards=jnp.where(private & here, card, state.cards).astype(jnp.int8),
-            board=jnp.where(private, -1, card).astype(jnp.int8),
-            player=jnp.where(opens, _next(state.folded, n - 1), state.player + 1).astype(jnp.int8),
-            waiting=jnp.where(opens, (~state.folded).sum(), 0).astype(jnp.int8),
-            raises=jnp.int8(0),
-            last=jnp.where(private, DEALT, NOTHING).astype(jnp.int8),
-        )
-
-    def _bet(self, state: State, action: Array) -> State:
-        here = jnp.arange(self.players) == state.player
-        size = jnp.where(state.board < 0, *self.bets)
-        pays = state.paid.max() + jnp.where(action == RAISE, size, 0)
-        folded = state.folded | (here & (action == FOLD))
-        others = (~folded).sum() - 1
-        return state._replace(
-            paid=jnp.where(here & (action != FOLD), pays, state.paid).astype(jnp.int16),
-            folded=folded,
-            player=_next(folded, state.player).astype(jnp.int8),
-            waiting=jnp.where(action == RAISE, others, state.waiting - 1).astype(jnp.int8),
-            raises=state.raises + (action == RAISE).astype(jnp.int8),
-            last=action.astype(jnp.int8),
-        )
-
-    def _over(self, state: State) -> Array:
-        alone = (~state.folded).sum() == 1
-        return alone | ((state.waiting == 0) & (state.board >= 0))
-
-    def _in_deck(self, state: State) -> Array:
-        cards = jnp.arange(self.num_actions)
-        return (cards[:, None] != state.cards).all(1) & (cards < self.deck)
-
-    def _card(self, card: int) -> str:
-        rank, suit = divmod(int(card), self.suits)
-        return rank_name(rank, self.num_ranks) + SUITS[suit]
-
-
-def _next(folded: Array, player: Array | int) -> Array:
-    """Returns int [], the first player after `player` who has not folded."""
-    n = len(folded)
-    distance = (jnp.arange(n) - player - 1) % n
-    return jnp.argmin(jnp.where(folded, n, distance))
+    def _raised_to(self, state: State, action: Array) -> Array:
+        return state.paid.max() + jnp.where(state.board < 0, *self.bets)
 
 
 ENTRY = Entry(
