@@ -18,7 +18,17 @@ import games
 import jaxsolve as js
 
 ROOT = Path(__file__).parent.parent
-EXTRAS = ("flax", "optax", "orbax", "matplotlib", "pandas", "pyspiel", "open_spiel", "LiteEFG")
+EXTRAS = (
+    "flax",
+    "optax",
+    "orbax",
+    "matplotlib",
+    "pandas",
+    "pyspiel",
+    "open_spiel",
+    "pgx",
+    "LiteEFG",
+)
 
 
 def test_version_is_the_installed_one() -> None:
