@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.leaf._info import entries_of, limited_info, named
-from jaxsolve.tree._policy import Policy, policy_from_probabilities
+from jaxsolve.tree._policy import Policy, policy_from_probabilities, with_probabilities
 from jaxsolve.tree._public_tree import PublicTree
 
 
@@ -61,21 +60,4 @@ def extend(tree: PublicTree, solution: Policy, blueprint: Policy) -> Policy:
         mine[touched[row]] = 0  # actions that were left out
         mine[source] = named(solution, info).probabilities(i)[keeps]
         parts.append(mine)
-    return _like(before, parts)
-
-
-def _like(policy: Policy, parts: list[np.ndarray]) -> Policy:
-    """Returns a policy of the same layout with other probabilities, per player [C]."""
-    assert policy.info is not None
-    players = []
-    for blocks, place_, values in zip(policy.players, policy.info.players, parts, strict=True):
-        flat = np.concatenate([np.zeros(0), *(np.asarray(b).reshape(-1) for b in blocks)])
-        flat[place_.position - place_.roots] = values
-        pieces = np.split(flat, np.cumsum([b.size for b in blocks])[:-1]) if blocks else []
-        players.append(
-            tuple(
-                jnp.asarray(x.reshape(b.shape), b.dtype)
-                for x, b in zip(pieces, blocks, strict=True)
-            )
-        )
-    return Policy(tuple(players), policy.info)
+    return with_probabilities(before, parts)

@@ -17,9 +17,8 @@ from jaxsolve.solve import solve
 from jaxsolve.solve._solver import Solver
 from jaxsolve.subgame._floor import named_floor
 from jaxsolve.subgame._index import index_of
-from jaxsolve.subgame._trees import with_probabilities
 from jaxsolve.tree._form import Rows
-from jaxsolve.tree._policy import Policy, uniform_policy
+from jaxsolve.tree._policy import Policy, uniform_policy, with_probabilities
 from jaxsolve.tree._public_tree import PublicTree
 
 

@@ -37,8 +37,8 @@ from jaxsolve.subgame._alternative import base_of
 from jaxsolve.subgame._build import Options, build
 from jaxsolve.subgame._index import GameIndex, index_of
 from jaxsolve.subgame._places import Places, places, reached
-from jaxsolve.subgame._trees import with_probabilities
 from jaxsolve.tree._form import SequenceForm
+from jaxsolve.tree._policy import with_probabilities
 from jaxsolve.tree._public_tree import PublicTree
 
 

@@ -41,8 +41,7 @@ from jaxsolve.solve import load_solver
 from jaxsolve.solve._loop import average_policy, current_policy, init_state, iterate
 from jaxsolve.solve._solver import Solver
 from jaxsolve.subgame._index import index_of
-from jaxsolve.subgame._trees import with_probabilities
-from jaxsolve.tree._policy import Policy
+from jaxsolve.tree._policy import Policy, with_probabilities
 from jaxsolve.tree._public_tree import Blocks, PublicTree, split_blocks
 from jaxsolve.types import Array
 

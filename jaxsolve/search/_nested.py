@@ -33,8 +33,7 @@ from jaxsolve.subgame._index import GameIndex, index_of
 from jaxsolve.subgame._knowledge import colours
 from jaxsolve.subgame._places import Knowledge, Places, levels, places, reached
 from jaxsolve.subgame._solve import Solution, solve_forest
-from jaxsolve.subgame._trees import with_probabilities
-from jaxsolve.tree._policy import Policy
+from jaxsolve.tree._policy import Policy, with_probabilities
 from jaxsolve.tree._policy_merge import Lifted
 from jaxsolve.tree._public_tree import PublicTree
 

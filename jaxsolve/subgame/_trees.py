@@ -6,7 +6,6 @@ import dataclasses
 import time
 from collections.abc import Sequence
 
-import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.evaluate._max_min import seen_from
@@ -24,7 +23,7 @@ from jaxsolve.subgame._solve import Solution, solve_forest
 from jaxsolve.tree._assemble import assemble
 from jaxsolve.tree._info import PlayerInfo, TreeInfo
 from jaxsolve.tree._place import place
-from jaxsolve.tree._policy import Policy
+from jaxsolve.tree._policy import Policy, with_probabilities
 from jaxsolve.tree._policy_merge import Lifted
 from jaxsolve.tree._public_tree import PublicTree
 
@@ -333,23 +332,6 @@ def _subgame_info(tree: PublicTree) -> SubgameInfo:
     if not isinstance(tree.info, SubgameInfo):
         raise ValueError("this tree is not one of subgames; see jaxsolve.subgame.maxmargin")
     return tree.info
-
-
-def with_probabilities(policy: Policy, parts: Sequence[np.ndarray]) -> Policy:
-    """Returns a policy of the same layout with other probabilities, per player [C]."""
-    assert policy.info is not None
-    players = []
-    for blocks, info, values in zip(policy.players, policy.info.players, parts, strict=True):
-        flat = np.concatenate([np.zeros(0), *(np.asarray(b).reshape(-1) for b in blocks)])
-        flat[info.position - info.roots] = values
-        pieces = np.split(flat, np.cumsum([b.size for b in blocks])[:-1]) if blocks else []
-        players.append(
-            tuple(
-                jnp.asarray(x.reshape(b.shape), b.dtype)
-                for x, b in zip(pieces, blocks, strict=True)
-            )
-        )
-    return Policy(tuple(players), policy.info)
 
 
 def _subgames(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -146,6 +147,23 @@ def policy_from_probabilities(tree: PublicTree, probabilities: list[np.ndarray])
         vector = jnp.asarray(flat.reshape(shape), dtype=one.root_reach.dtype)
         players.append(split_blocks(one, vector))
     return Policy(tuple(players), info)
+
+
+def with_probabilities(policy: Policy, parts: Sequence[np.ndarray]) -> Policy:
+    """Returns a policy of the same layout with other probabilities, per player [C]."""
+    players = []
+    names = _need(policy.info).players
+    for blocks, info, values in zip(policy.players, names, parts, strict=True):
+        flat = np.concatenate([np.zeros(0), *(np.asarray(b).reshape(-1) for b in blocks)])
+        flat[info.position - info.roots] = values
+        pieces = np.split(flat, np.cumsum([b.size for b in blocks])[:-1]) if blocks else []
+        players.append(
+            tuple(
+                jnp.asarray(x.reshape(b.shape), b.dtype)
+                for x, b in zip(pieces, blocks, strict=True)
+            )
+        )
+    return Policy(tuple(players), policy.info)
 
 
 def _need(info: TreeInfo | None) -> TreeInfo:
