@@ -8,6 +8,8 @@ from jaxsolve.learn._data import self_play as self_play
 from jaxsolve.learn._data import solved as solved
 from jaxsolve.learn._queries import mixed as mixed
 from jaxsolve.learn._queries import search_queries as search_queries
+from jaxsolve.learn._sound import SelfPlaySettings as SelfPlaySettings
+from jaxsolve.learn._sound import sound_self_play as sound_self_play
 from jaxsolve.learn._train import NonFiniteError as NonFiniteError
 from jaxsolve.learn._train import Plan as Plan
 from jaxsolve.learn._train import Trained as Trained

@@ -34,12 +34,23 @@ class Examples(NamedTuple):
         beliefs: float [B, 2, H], each sums to 1.
         values: float [B, 2, H], targets.
         policy: float [B, A, H], of whoever acts, by place among the legal actions.
+        value_weight: float [B, 2, H], of each value in the loss; 1 if None.
+        policy_weight: float [B], likewise of each policy.
     """
 
     kind: Array
     beliefs: Array
     values: Array
     policy: Array
+    value_weight: Array | None = None
+    policy_weight: Array | None = None
+
+    def weighted(self) -> Examples:
+        """Returns the same with weights."""
+        ones = jnp.ones_like(self.values)
+        values = ones if self.value_weight is None else self.value_weight
+        policies = ones[:, 0, 0] if self.policy_weight is None else self.policy_weight
+        return self._replace(value_weight=values, policy_weight=policies)
 
 
 class Source(NamedTuple):
@@ -49,11 +60,15 @@ class Source(NamedTuple):
         init: key -> state, a pytree of arrays.
         sample: (network, state, key) -> (Examples, state).
         batch: B.
+        counts: state -> numbers that are measured, or None. Of "searches" there is a rate, too.
+        settings: a run goes on with equal settings only.
     """
 
     init: Callable[[PRNGKey], Any]
     sample: Callable[[Net, Any, PRNGKey], tuple[Examples, Any]]
     batch: int
+    counts: Callable[[Any], dict[str, Array]] | None = None
+    settings: str = ""
 
 
 class SelfPlay(NamedTuple):

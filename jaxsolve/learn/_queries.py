@@ -101,10 +101,20 @@ def mixed(*sources: Source) -> Source:
 
     def sample(net: Net, state: Any, key: PRNGKey) -> tuple[Examples, Any]:
         made = [s.sample(net, state[k], jax.random.fold_in(key, k)) for k, s in enumerate(sources)]
-        examples = jax.tree.map(lambda *x: jnp.concatenate(x), *(m[0] for m in made))
+        parts = [m[0] for m in made]
+        if any(p.value_weight is not None for p in parts):
+            parts = [p.weighted() for p in parts]
+        examples = jax.tree.map(lambda *x: jnp.concatenate(x), *parts)
         return examples, tuple(m[1] for m in made)
 
-    return Source(init, sample, sum(s.batch for s in sources))
+    def counts(state: Any) -> dict[str, Array]:
+        found: dict[str, Array] = {}
+        for s, own in zip(sources, state, strict=True):
+            found |= s.counts(own) if s.counts else {}
+        return found
+
+    settings = ", ".join(s.settings for s in sources if s.settings)
+    return Source(init, sample, sum(s.batch for s in sources), counts, settings)
 
 
 def _at_leaves(found: Solution, possible: Array, key: PRNGKey, count: int) -> tuple[Array, Array]:

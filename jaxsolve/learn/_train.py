@@ -12,6 +12,7 @@ import csv
 import dataclasses
 import functools
 import json
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,7 @@ import optax
 from tqdm import tqdm
 
 from jaxsolve.files import differences, write_atomic
+from jaxsolve.learn._board import tensorboard
 from jaxsolve.learn._data import Examples, Source
 from jaxsolve.nets import Net
 from jaxsolve.types import Array, PyTree
@@ -40,10 +42,18 @@ class Plan:
         updates: of the network, after each batch.
         minibatch: examples of an update, drawn from the buffer.
         buffer: examples kept; the oldest go first.
-        learning_rate: of Adam, at the start; it falls to 0 along a cosine.
+        learning_rate: at the start; it falls to 0 along a cosine, or as `decay` says.
         huber: where the loss of values turns from quadratic to linear, in units of the network.
         policy_weight: weight of the policy's loss; 0 for none.
         seed: of all random numbers.
+        value_weight: weight of the values' loss.
+        optimiser: "adam" or "sgd".
+        decay: factor of the learning rate in every `decay_updates` updates, smoothly; a cosine
+            over the whole run if None.
+        decay_updates: of the network.
+        reuse: an example is part of so many updates at most, in the mean; any number if None.
+        largest: a target beyond this, in units of the network, stops the run: there, the largest
+            payoff is 1.
     """
 
     steps: int = 1000
@@ -54,6 +64,12 @@ class Plan:
     huber: float = 0.1
     policy_weight: float = 0.0
     seed: int = 0
+    value_weight: float = 1.0
+    optimiser: str = "adam"
+    decay: float | None = None
+    decay_updates: float = 1.0
+    reuse: float | None = None
+    largest: float = 100.0
 
 
 class TrainState(NamedTuple):
@@ -81,7 +97,9 @@ class Trained(NamedTuple):
 
     Attributes:
         net: the network.
-        curve: a row per measurement: step, examples, updates, seconds, loss, validation if asked.
+        curve: a row per measurement: step, examples, updates, seconds; loss, with that of values
+            and of policies; mean age of the buffer's examples in steps; what the source counts;
+            validation if asked.
         state: of the run.
     """
 
@@ -91,7 +109,7 @@ class Trained(NamedTuple):
 
 
 class NonFiniteError(ValueError):
-    """Training met a target or a loss that is not finite."""
+    """Training met a target or a loss that is not finite, or a target that has exploded."""
 
 
 def train(
@@ -106,6 +124,7 @@ def train(
     time_limit: float | None = None,
     progress: bool = True,
     start: TrainState | None = None,
+    until: int | None = None,
 ) -> Trained:
     """Returns a trained network and its curve.
 
@@ -113,13 +132,15 @@ def train(
         net: where to start.
         source: of examples.
         plan: settings.
-        out: folder for `curve.csv` and checkpoints.
+        out: folder for `curve.csv` and checkpoints; with tensorboardX installed, also the same
+            numbers for TensorBoard.
         resume: go on from the last checkpoint in `out`, if there is one.
         log_every: steps between measurements, each with a checkpoint where there is a folder.
         validate: called with the network at each measurement; its numbers join the curve.
         time_limit: stop after so many seconds of training, in the middle of the plan.
         progress: show a bar on standard error.
         start: state to go on from, in place of a checkpoint.
+        until: stop after so many steps, in the middle of the plan.
 
     Raises:
         ValueError: settings make no sense, or the checkpoint is of another run.
@@ -134,25 +155,29 @@ def train(
             raise ValueError("resume=True needs out=, the folder of the run to continue")
         state, curve = saver.load(state)
     seconds = curve[-1]["seconds"] if curve else 0.0
+    last = plan.steps if until is None else min(until, plan.steps)
+    board = None if out is None else tensorboard(Path(out))
     run = functools.partial(train_steps, source=source.sample, plan=plan)
-    bar = tqdm(total=plan.steps, initial=int(state.step), disable=not progress, unit="batch")
-    while int(state.step) < plan.steps and (time_limit is None or seconds < time_limit):
-        count = min(log_every, plan.steps - int(state.step))
+    bar = tqdm(total=last, initial=int(state.step), disable=not progress, unit="batch")
+    while int(state.step) < last and (time_limit is None or seconds < time_limit):
+        count = min(log_every, last - int(state.step))
         program = (source.sample, plan, count)
         if program not in _COMPILED:  # seconds of a curve are those of training
             jax.block_until_ready(run(net, state, count=count))
             _COMPILED.add(program)
         begin = time.perf_counter()
         after, losses = jax.block_until_ready(run(net, state, count=count))
-        seconds += time.perf_counter() - begin
+        spent = time.perf_counter() - begin
+        seconds += spent
         if int(after.broken) >= 0:
             kept = "" if saver is None else f" The last good checkpoint is in {saver.folder}."
             raise NonFiniteError(
-                f"batch {int(after.broken)} has targets or a loss that are not finite; training "
-                f"stopped, and no update was made from it.{kept} A smaller learning rate, or more "
-                "iterations of the solver, may help."
+                f"batch {int(after.broken)} has targets or a loss that are not finite, or targets "
+                f"beyond {plan.largest:g} times the largest payoff; training stopped, and no "
+                f"update was made from it.{kept} A smaller learning rate, or more iterations of "
+                "the solver, may help."
             )
-        state = after
+        before, state = state, after
         bar.update(count)
         done = int(state.step)
         row = {
@@ -160,15 +185,27 @@ def train(
             "examples": done * source.batch,
             "updates": done * plan.updates,
             "seconds": seconds,
-            "loss": float(losses.mean()),
+            **{name: float(each.mean()) for name, each in losses.items()},
+            "age": (min(done, _room(plan, source) // source.batch) - 1) / 2,
         }
+        if source.counts is not None:
+            found = {k: float(v) for k, v in source.counts(state.source).items()}
+            if "searches" in found:
+                made = found["searches"] - float(source.counts(before.source)["searches"])
+                found["searches_per_second"] = made / spent
+            row |= found
         if validate is not None:
             row |= validate(net.replace(state.params))
         bar.set_postfix(loss=f"{row['loss']:.3g}")
         curve.append(row)
+        if board is not None:
+            for name, number in row.items():
+                board.add_scalar(name, number, done)
         if saver is not None:
             saver.save(state, curve)
     bar.close()
+    if board is not None:
+        board.close()
     return Trained(net.replace(state.params), curve, state)
 
 
@@ -192,11 +229,11 @@ def init_train(net: Net, source: Source, plan: Plan) -> TrainState:
 @functools.partial(jax.jit, static_argnames=("source", "plan", "count"))
 def train_steps(
     net: Net, state: TrainState, *, source: Any, plan: Plan, count: int
-) -> tuple[TrainState, Array]:
-    """Returns (state, losses [count]) after so many steps."""
+) -> tuple[TrainState, dict[str, Array]]:
+    """Returns (state, losses, each [count]) after so many steps."""
     key = jax.random.key(plan.seed)
 
-    def step(state: TrainState, _: None) -> tuple[TrainState, Array]:
+    def step(state: TrainState, _: None) -> tuple[TrainState, dict[str, Array]]:
         return train_step(net, state, source, plan, jax.random.fold_in(key, state.step + 1))
 
     return jax.lax.scan(step, state, None, count)
@@ -204,8 +241,8 @@ def train_steps(
 
 def train_step(
     net: Net, state: TrainState, sample: Any, plan: Plan, key: Array
-) -> tuple[TrainState, Array]:
-    """Returns (state, mean loss) after one batch of data and the updates that follow."""
+) -> tuple[TrainState, dict[str, Array]]:
+    """Returns (state, mean losses) after one batch of data and the updates that follow."""
     data_key, update_key = jax.random.split(key)
     fresh, data = sample(net.replace(state.params), state.source, data_key)
     batch, room = fresh.kind.shape[0], state.buffer.kind.shape[0]
@@ -215,45 +252,68 @@ def train_step(
     )
     filled = jnp.minimum((state.step + 1) * batch, room)
 
-    def update(carry: tuple[PyTree, Any], key: Array) -> tuple[tuple[PyTree, Any], Array]:
+    def update(carry: tuple[PyTree, Any], key: Array) -> tuple[tuple[PyTree, Any], Any]:
         params, optimiser = carry
         which = jax.random.randint(key, (plan.minibatch,), 0, filled)
         examples = jax.tree.map(lambda ring: ring[which], buffer)
-        value, grads = jax.value_and_grad(loss)(params, net, examples, plan)
+        (_, parts), grads = jax.value_and_grad(losses_of, has_aux=True)(params, net, examples, plan)
         change, optimiser = _optimiser(plan).update(grads, optimiser, params)
-        return (optax.apply_updates(params, change), optimiser), value
+        return (optax.apply_updates(params, change), optimiser), parts
 
     keys = jax.random.split(update_key, plan.updates)
     (params, optimiser), losses = jax.lax.scan(update, (state.params, state.optimiser), keys)
-    targets = jax.tree.map(lambda x: jnp.isfinite(x).all(), (fresh.values, fresh.policy))
-    good = targets[0] & targets[1] & jnp.isfinite(losses).all()
+    # Comparisons with what is not a number are false.
+    good = (jnp.abs(fresh.values) <= plan.largest).all() & jnp.isfinite(fresh.policy).all()
+    good &= jnp.isfinite(losses["loss"]).all()
     after = TrainState(state.step + 1, params, optimiser, data, buffer, state.broken)
     go_on = good & (state.broken < 0)
     kept = jax.tree.map(lambda new, old: jnp.where(go_on, new, old), after, state)
     broken = jnp.where(go_on | (state.broken >= 0), state.broken, state.step)
-    return kept._replace(broken=broken), losses.mean()
+    return kept._replace(broken=broken), jax.tree.map(jnp.mean, losses)
 
 
 def loss(params: PyTree, net: Net, examples: Examples, plan: Plan) -> Array:
     """Returns float [], Huber loss of values and divergence of policies, means over hands."""
+    return losses_of(params, net, examples, plan)[0]
+
+
+def losses_of(
+    params: PyTree, net: Net, examples: Examples, plan: Plan
+) -> tuple[Array, dict[str, Array]]:
+    """Returns (loss, its parts by name: "loss", "value_loss" and "policy_loss", not weighed)."""
     found = net.replace(params).output(examples.kind, examples.beliefs)
-    possible = net.possible[examples.kind]
-    error = jnp.where(possible, found.values - examples.values, 0)
-    total = optax.losses.huber_loss(error, delta=plan.huber).sum() / possible.sum()
+    counted = net.possible[examples.kind].astype(found.values.dtype)
+    if examples.value_weight is not None:
+        counted = counted * examples.value_weight
+    error = jnp.where(counted > 0, found.values - examples.values, 0)
+    huber = (counted * optax.losses.huber_loss(error, delta=plan.huber)).sum()
+    mass = counted.sum()
+    parts = {"value_loss": huber / jnp.where(mass > 0, mass, 1)}
+    total = plan.value_weight * parts["value_loss"]
     if plan.policy_weight:
         assert found.logits is not None
         legal = examples.policy.sum(-1, keepdims=True) > 0
         logits = jnp.where(legal, found.logits, -1e9)
         each = optax.losses.kl_divergence(
             jax.nn.log_softmax(logits, 1).swapaxes(1, 2), examples.policy.swapaxes(1, 2)
-        )
-        total = total + plan.policy_weight * each.mean()
-    return total
+        ).mean(-1)
+        weight = jnp.ones_like(each) if examples.policy_weight is None else examples.policy_weight
+        mass = weight.sum()
+        parts["policy_loss"] = (each * weight).sum() / jnp.where(mass > 0, mass, 1)
+        total = total + plan.policy_weight * parts["policy_loss"]
+    return total, {"loss": total} | parts
 
 
 def _optimiser(plan: Plan) -> optax.GradientTransformation:
-    schedule = optax.cosine_decay_schedule(plan.learning_rate, plan.steps * plan.updates)
-    return optax.adam(schedule)
+    if plan.decay is None:
+        schedule = optax.cosine_decay_schedule(plan.learning_rate, plan.steps * plan.updates)
+    else:
+        schedule = optax.exponential_decay(
+            plan.learning_rate,
+            transition_steps=1,
+            decay_rate=plan.decay ** (1 / plan.decay_updates),
+        )
+    return {"adam": optax.adam, "sgd": optax.sgd}[plan.optimiser](schedule)
 
 
 def _room(plan: Plan, source: Source) -> int:
@@ -270,6 +330,21 @@ def _check(plan: Plan, source: Source) -> None:
         raise ValueError(f"a buffer of {plan.buffer} does not hold a batch of {source.batch}")
     if not plan.learning_rate > 0:
         raise ValueError(f"learning_rate must be positive, not {plan.learning_rate}")
+    if plan.optimiser not in ("adam", "sgd"):
+        raise ValueError(f'unknown optimiser {plan.optimiser!r}; choose "adam" or "sgd"')
+    if plan.decay is not None and not (0 < plan.decay <= 1 and plan.decay_updates > 0):
+        raise ValueError(
+            f"decay={plan.decay} must be above 0 and at most 1, and decay_updates="
+            f"{plan.decay_updates} positive"
+        )
+    used = plan.updates * plan.minibatch / source.batch
+    if plan.reuse is not None and used > plan.reuse:
+        raise ValueError(
+            f"{plan.updates} updates with {plan.minibatch} examples after a batch of "
+            f"{source.batch} use each {used:.3g} times, more than reuse={plan.reuse}; make "
+            f"{math.ceil(plan.updates * plan.minibatch / plan.reuse)} examples in a batch, or "
+            "fewer updates"
+        )
 
 
 def _identity(net: Net, source: Source, plan: Plan) -> dict[str, Any]:
@@ -280,6 +355,7 @@ def _identity(net: Net, source: Source, plan: Plan) -> dict[str, Any]:
         "uniform_play": net.uniform is not None,
         "batch": source.batch,
         "plan": repr(plan),
+        "source": source.settings,
     }
 
 

@@ -1,0 +1,283 @@
+"""Episodes in which both players re-solve: what each remembers, and what happens to the game.
+
+Source: Schmid et al. 2023 (Student of Games), "Modified continual re-solving". A seat keeps its
+last tree. While the game goes on inside it, the next search starts at the current public state,
+with the ranges and the promised values of that tree; once the game has left it, it starts at the
+last public state inside, and the way from there grows. This is what `search.compose_growing` does
+for all public states at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxsolve.leaf._value_net import normalised
+from jaxsolve.search._growing_simulate import _ways
+from jaxsolve.search._growing_solve import Grown
+from jaxsolve.search._public_rows import Rows
+from jaxsolve.tree._gather import pick, take
+from jaxsolve.types import Array, PRNGKey
+
+
+class Tree(NamedTuple):
+    """What a seat keeps of its last search; fields as in `search.Growth` and `search.Grown`."""
+
+    row: Array
+    opened: Array
+    inside: Array
+    outflow: Array
+    child_values: Array
+
+
+class Memory(NamedTuple):
+    """Where the next search of a seat starts (H private states, W the longest way).
+
+    Attributes:
+        root: int32 [], kind of the public state.
+        ranges: float [2, H], own reaches there.
+        promised: float [H], counterfactual values of the opponent there.
+        bound: bool [], whether there is a promise; not before the first search.
+        path: int32 [W], children from the root to the current public state, then -1.
+        length: int32 [], of the path.
+        at: int32 [], number of the current public state in the tree; -1 if it is not opened there.
+        tree: the last search.
+    """
+
+    root: Array
+    ranges: Array
+    promised: Array
+    bound: Array
+    path: Array
+    length: Array
+    at: Array
+    tree: Tree
+
+
+class Line(NamedTuple):
+    """The last T decisions of an episode's lane, a ring; T is the longest game.
+
+    Attributes:
+        kind: int32 [T].
+        beliefs: float [T, 2, H].
+        policy: float [T, A, H], what was found for all private states.
+        pair: int32 [T, 2], the private states.
+        outcome: float [T], to player 0, once the episode is over.
+        made: float [T], 1 where there is an entry.
+    """
+
+    kind: Array
+    beliefs: Array
+    policy: Array
+    pair: Array
+    outcome: Array
+    made: Array
+
+
+class Lane(NamedTuple):
+    """A game that is played over and over.
+
+    Attributes:
+        kind: int32 [], the current public state.
+        pair: int32 [2], the private states.
+        played: int32 [], decisions of this episode so far.
+        memory: of both seats, leading axis 2.
+        line: the last decisions.
+    """
+
+    kind: Array
+    pair: Array
+    played: Array
+    memory: Memory
+    line: Line
+
+
+class Played(NamedTuple):
+    """What one decision of a lane leaves.
+
+    Attributes:
+        ended: bool [], whether the episode is over.
+        outcome: float [], to player 0; 0 if not.
+        before: one entry of `Line`, T decisions old: its outcome is known.
+    """
+
+    ended: Array
+    outcome: Array
+    before: Line
+
+
+def fresh_memory(rows: Rows, capacity: int, way: int) -> Memory:
+    """Returns what a seat knows before the first move."""
+    hands, actions, width = rows.num_hands, rows.num_actions, rows.num_children
+    dtype, zero = rows.weight.dtype, jnp.zeros((), jnp.int32)
+    each = jnp.zeros((capacity, width), jnp.int32)
+    return Memory(
+        root=zero,
+        ranges=jnp.ones((2, hands), dtype),
+        promised=jnp.zeros(hands, dtype),
+        bound=jnp.zeros((), bool),
+        path=jnp.full(max(way, 1), -1, jnp.int32),
+        length=zero,
+        at=zero - 1,
+        tree=Tree(
+            row=each[:, 0],
+            opened=each - 1,
+            inside=each > 0,
+            outflow=jnp.zeros((capacity, 2, actions + 1, hands), dtype),
+            child_values=jnp.zeros((capacity, 2, width, hands), dtype),
+        ),
+    )
+
+
+def remember(memory: Memory, grown: Grown) -> Memory:
+    """Returns what a seat knows after a search at the current public state."""
+    growth = grown.growth
+    tree = Tree(growth.row, growth.opened, growth.inside, grown.outflow, grown.child_values)
+    return memory._replace(tree=tree, at=grown.focus)
+
+
+def advance(rows: Rows, memory: Memory, seat: Array, child: Array) -> Memory:
+    """Returns what a seat knows after the game has moved on.
+
+    Args:
+        rows: the public states.
+        memory: before.
+        seat: int32 [], whose it is.
+        child: int32 [], which child of the current public state follows.
+    """
+    tree, here = memory.tree, jnp.maximum(memory.at, 0)
+    inside = (memory.at >= 0) & tree.inside[here, child]
+    source = rows.source[tree.row[here], child]
+    flat = tree.outflow[here].reshape(2, 1, -1)
+    ranges = jnp.take_along_axis(flat, source, 2, mode="promise_in_bounds").sum(-1)
+    longer = memory.path.at[memory.length].set(child, mode="drop")
+    return memory._replace(
+        root=jnp.where(inside, rows.child[tree.row[here], child], memory.root),
+        ranges=jnp.where(inside, ranges, memory.ranges),
+        promised=jnp.where(inside, tree.child_values[here, 1 - seat, child], memory.promised),
+        bound=memory.bound | inside,
+        path=jnp.where(inside, -1, longer),
+        length=jnp.where(inside, 0, memory.length + 1),
+        at=jnp.where(inside, tree.opened[here, child], -1),
+    )
+
+
+def fresh_lane(rows: Rows, capacity: int, way: int, depth: int, key: PRNGKey) -> Lane:
+    """Returns a lane before its first episode."""
+    hands, dtype = rows.num_hands, rows.weight.dtype
+    zero = jnp.zeros(depth, jnp.int32)
+    line = Line(
+        kind=zero,
+        beliefs=jnp.full((depth, 2, hands), 1 / hands, dtype),
+        policy=jnp.zeros((depth, rows.num_actions, hands), dtype),
+        pair=jnp.zeros((depth, 2), jnp.int32),
+        outcome=jnp.zeros(depth, dtype),
+        made=jnp.zeros(depth, dtype),
+    )
+    memory = fresh_memory(rows, capacity, way)
+    both = jax.tree.map(lambda x: jnp.stack([x, x]), memory)
+    return Lane(zero[0], _deal(rows, key), zero[0], both, line)
+
+
+def play(
+    rows: Rows,
+    lane: Lane,
+    grown: Grown,
+    slot: Array,
+    key: PRNGKey,
+    *,
+    epsilon: Any,
+    greedy_after: Any,
+) -> tuple[Lane, Played]:
+    """Returns a lane after one decision of whoever is to act.
+
+    Args:
+        rows: the public states.
+        lane: before.
+        grown: the actor's search, its focus the current public state.
+        slot: int32 [], where the decision goes in the ring.
+        key: draws the action, chance, and the next deal.
+        epsilon: share of uniform play in what is played.
+        greedy_after: decisions of an episode after which the likeliest action is played.
+    """
+    deal, moves = jax.random.split(key)
+    draws = jax.random.uniform(moves, (2,), rows.weight.dtype)
+    seat, policy = rows.actor[lane.kind], grown.policy
+    hand = lane.pair[seat]
+    legal = rows.legal[lane.kind, :, hand]
+    odds = (1 - epsilon) * policy[:, hand] + epsilon * legal / jnp.maximum(legal.sum(), 1)
+    action = jnp.where(lane.played >= greedy_after, jnp.argmax(odds), pick(odds, draws[0]))
+    ended, outcome, child, pair = step(rows, lane.kind, lane.pair, action, draws[1])
+
+    before = jax.tree.map(lambda x: x[slot], lane.line)
+    entry = Line(
+        lane.kind,
+        beliefs_at_focus(rows, grown, lane.kind),
+        policy,
+        lane.pair,
+        outcome,
+        jnp.ones((), outcome.dtype),
+    )
+    line = jax.tree.map(lambda ring, x: ring.at[slot].set(x), lane.line, entry)
+    depth = len(line.made)
+    of_this = (slot - jnp.arange(depth)) % depth <= lane.played
+    line = line._replace(outcome=jnp.where(of_this & ended, outcome, line.outcome))
+
+    memory = jax.tree.map(lambda x: x[seat], lane.memory)
+    both = jax.tree.map(lambda all_, x: all_.at[seat].set(x), lane.memory, remember(memory, grown))
+    both = jax.vmap(lambda m, s: advance(rows, m, s, child))(both, jnp.arange(2))
+    # A tree of the last episode is not looked at: `at` says that there is none.
+    start = fresh_memory(rows, 1, lane.memory.path.shape[-1])._replace(tree=())
+    kept = jax.tree.map(lambda new, old: jnp.where(ended, new, old), start, both._replace(tree=()))
+    lane = Lane(
+        kind=jnp.where(ended, 0, rows.child[lane.kind, child]),
+        pair=jnp.where(ended, _deal(rows, deal), pair),
+        played=jnp.where(ended, 0, lane.played + 1),
+        memory=kept._replace(tree=both.tree),
+        line=line,
+    )
+    return lane, Played(ended, jnp.where(ended, outcome, 0), before)
+
+
+def step(
+    rows: Rows, kind: Array, pair: Array, action: Array, draw: Array
+) -> tuple[Array, Array, Array, Array]:
+    """Returns (whether the game is over, outcome to player 0, child, private states [2]).
+
+    Args:
+        rows: the public states.
+        kind: int32 [], where the game is.
+        pair: int32 [2], private states.
+        action: int32 [], of whoever acts there.
+        draw: float [], in [0, 1), decides chance.
+    """
+    actor = rows.actor[kind]
+    own = rows.own_sink[kind, action, pair[actor]]
+    wait = rows.other_sink[kind, pair[1 - actor]]
+    ways, child, after = _ways(rows, kind, actor, own, wait, rows.num_hands)
+    chance = rows.weight[kind, pair[0], pair[1]]
+    # What is left of the pair's probability ends the game; rounding must not.
+    over = jnp.maximum(chance - ways.sum(), 0)
+    over = jnp.where(over > 1e-5 * chance, over, 0)
+    way = pick(jnp.append(ways.reshape(-1), over), draw)
+    ended = (way == ways.size) | (ways.sum() <= 0)
+    way = jnp.minimum(way, ways.size - 1)
+    pay = rows.payoff[kind, action, pair[0], pair[1]]
+    outcome = jnp.where(ended, pay / jnp.where(over > 0, over, 1), 0)
+    return ended, outcome, child.reshape(-1)[way], after.reshape(-1, 2)[way]
+
+
+def beliefs_at_focus(rows: Rows, grown: Grown, kind: Array) -> Array:
+    """Returns float [2, H], both ranges under the average policies, each summing to 1."""
+    flow = take(grown.outflow, grown.focus)
+    acts = (jnp.arange(2) == rows.actor[kind])[:, None]
+    return normalised(jnp.where(acts, flow.sum(1), flow[:, 0]), rows.possible[kind])[0]
+
+
+def _deal(rows: Rows, key: PRNGKey) -> Array:
+    """Returns int32 [2], the private states in which an episode starts."""
+    weight = rows.weight[0]
+    draw = jax.random.uniform(key, (), weight.dtype)
+    return jnp.stack(jnp.divmod(pick(weight.reshape(-1), draw), weight.shape[1])).astype(jnp.int32)

@@ -1,0 +1,322 @@
+"""Sound self-play: episodes, memories, queries and targets against independent reckonings."""
+
+from __future__ import annotations
+
+import functools
+import math
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import games
+import jaxsolve as js
+from jaxsolve import learn, nets
+from jaxsolve.learn import _sound, _sound_play, _train
+from jaxsolve.search import (
+    PublicTable,
+    compose_growing,
+    growing_resolver,
+    gt_cfr,
+    public_table,
+    respond,
+    solve_whole,
+)
+from jaxsolve.search._growing_continual import Task, next_task
+from jaxsolve.search._growing_solve import growing_search
+
+SMALL = "leduc(suits=1,raises=1)"
+E, S = 64, 32
+Q_SEARCH, Q_RECURSIVE, P_TD1 = 1.3, 0.4, 0.25
+
+
+@functools.cache
+def table(name: str) -> PublicTable:
+    return public_table(games.load(name))
+
+
+@functools.cache
+def net(name: str) -> nets.Net:
+    return nets.make_net(table(name), nets.ValueNetwork(16, 1), jax.random.key(0))
+
+
+@functools.cache
+def resolver() -> Any:
+    """All of Kuhn is in the tree after a few of 80 simulations."""
+    return growing_resolver(table("kuhn"), js.cfr_plus(2.0), simulations=80)
+
+
+@functools.cache
+def source() -> learn.Source:
+    return learn.sound_self_play(
+        resolver(),
+        episodes=E,
+        solvers=S,
+        q_search=Q_SEARCH,
+        q_recursive=Q_RECURSIVE,
+        p_td1=P_TD1,
+        queue=256,
+    )
+
+
+@functools.cache
+def sample() -> Any:
+    return jax.jit(source().sample)
+
+
+@functools.cache
+def history(steps: int = 120) -> tuple[list[Any], list[Any]]:
+    """Returns states before each step and after the last, and the examples of each."""
+    state = source().init(jax.random.key(0))
+    states, made = [state], []
+    for k in range(steps):
+        examples, state = sample()(net("kuhn"), state, jax.random.fold_in(jax.random.key(1), k))
+        states.append(jax.device_get(state._replace(lanes=state.lanes._replace(memory=()))))
+        made.append(jax.device_get(examples))
+    return states, made
+
+
+@pytest.mark.slow  # half a minute of compilation, for all that share it
+def test_public_states_are_visited_as_often_as_the_composed_policy_reaches_them():
+    where = table("kuhn")
+    policy = compose_growing(resolver(), net("kuhn"), jax.random.key(9))
+    found = respond(where, policy)
+    weight = np.asarray(where.rows.weight)[where.kind]
+    reach = np.einsum("pab,pa,pb->p", weight, found.reach[:, 0], found.reach[:, 1])
+    reach *= where.mass / where.mass[0]
+    states, _ = history()
+    kinds = np.concatenate([np.asarray(s.lanes.kind) for s in states[:-1]])
+    episodes = int(states[-1].ended)
+    assert episodes > 2500
+    # Each public state is its own kind here, and is seen once in an episode at most.
+    counts = np.bincount(kinds, minlength=4)[where.kind]
+    starts = episodes + E  # lanes whose episode goes on; their start is counted, too
+    assert abs(counts[0] - starts) <= E
+    off = (counts[1:] - counts[0] * reach[1:]) ** 2 / (counts[0] * reach[1:] * (1 - reach[1:]))
+    assert off.sum() < 16.3  # chi-square of 3 degrees of freedom, 1 in 1,000
+    value = float(states[-1].outcome) / episodes
+    assert abs(value + 1 / 18) < 4 * 1.3 / math.sqrt(episodes)
+
+
+@pytest.mark.slow
+def test_queries_come_as_often_as_asked():
+    where = table("kuhn")
+    states, made = history()
+    steps, last = len(states) - 1, states[-1]
+    # A search asks about nothing if its root has no public states below: that of a seat's second
+    # decision, and those of queries about the last decision.
+    second = [p for p in range(4) if where.parent[p] > 0]
+    inner = (where.rows.child >= 0).any(-1)
+    kinds = np.concatenate([np.asarray(s.lanes.kind) for s in states[:-1]])
+    actors = int((~np.isin(kinds, where.kind[second])).sum())
+    works = np.concatenate([x.policy_weight[E:] > 0 for x in made])
+    solvers = int(inner[np.concatenate([x.kind[E:] for x in made])[works]].sum())
+    assert actors > 4000
+    assert solvers > 400
+    for sent, searches, mean in ((0, actors, Q_SEARCH), (1, solvers, Q_RECURSIVE)):
+        share = mean - math.floor(mean)
+        spread = math.sqrt(searches * share * (1 - share))
+        assert abs(int(last.asked[sent]) - searches * mean) < 4 * spread
+    assert int(works.sum()) == int(last.searches) - steps * E
+    assert int(last.asked.sum()) == works.sum() + int(last.queue.count) + int(last.lost)
+
+
+@pytest.mark.slow
+def test_solved_queries_are_worth_what_their_subgames_are():
+    where = table("kuhn")
+    _, made = history()
+    some = jax.tree.map(lambda *x: np.concatenate(x)[:200], *made[5:15])
+    rows = np.flatnonzero(some.value_weight.all((1, 2)))
+    assert len(rows) >= 40
+    whole = growing_search(where, js.pcfr_plus(), simulations=4, capacity=4)
+
+    @jax.jit
+    @jax.vmap
+    def exact(kind: Any, beliefs: Any) -> Any:
+        return solve_whole(whole, kind, beliefs, jnp.int32(1000)).root_values
+
+    unit = np.asarray(net("kuhn").unit(some.kind[rows]))[:, None, None]
+    beliefs = some.beliefs[rows]
+    want = np.asarray(exact(some.kind[rows], beliefs)) / unit
+    # Single hands may have several values; what both beliefs weigh them to is that of the subgame.
+    each = (beliefs * (some.values[rows] - want)).sum(-1)
+    np.testing.assert_allclose(each, 0, atol=0.05)
+    assert np.abs((beliefs * want).sum(-1)).max() > 0.2
+    legal = np.asarray(where.rows.legal)[some.kind[rows]]
+    held = legal.any(1)
+    np.testing.assert_allclose(some.policy[rows].sum(1)[held], 1, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_decisions_come_back_with_their_outcome():
+    """Outcomes weighed by the chance of meeting the other's beliefs, for the pair that met."""
+    where = table("kuhn")
+    _, made = history()
+    late = where.device_rows and resolver().search.ground.depth
+    assert not any(x.policy_weight[:E].any() for x in made[:late])
+    assert all((x.policy_weight[:E] == 1).all() for x in made[late:])
+    kinds = jax.tree.map(
+        lambda *x: np.concatenate(x), *[jax.tree.map(lambda x: x[:E], x) for x in made[late:]]
+    )
+    td = kinds.value_weight.any((1, 2))
+    spread = math.sqrt(P_TD1 * (1 - P_TD1) / len(td))
+    assert abs(td.mean() - P_TD1) < 4 * spread
+    assert (kinds.value_weight[td].sum(-1) == 1).all()
+    unit = np.asarray(net("kuhn").unit(kinds.kind))[:, None]
+    hand = kinds.value_weight.argmax(-1)
+    found = (kinds.values * kinds.value_weight).sum(-1) * unit
+    weight = np.asarray(where.rows.weight)[kinds.kind]
+    for n in np.flatnonzero(td)[:200]:
+        h0, h1 = hand[n]
+        against = (weight[n, h0] @ kinds.beliefs[n, 1], kinds.beliefs[n, 0] @ weight[n, :, h1])
+        outcome = found[n] / against
+        assert outcome[0] == pytest.approx(-outcome[1], abs=1e-4)
+        assert min(abs(abs(outcome[0]) - x) for x in (1, 2)) < 1e-4
+
+
+@pytest.mark.slow  # seconds of compilation
+def test_a_seat_remembers_what_the_composition_passes_on():
+    where = table(SMALL)
+    search = growing_search(where, js.cfr_plus(2.0), simulations=12, way=6)
+    rows = where.device_rows
+    fair = jnp.ones((2, where.num_hands))
+    grown = jax.jit(gt_cfr)(search, net(SMALL), jnp.int32(0), fair, jax.random.key(3))
+    arrays = jax.device_get(grown)
+    move = jax.jit(_sound_play.advance)
+    seen = set()
+    for seat in (0, 1):
+        start = _sound_play.fresh_memory(rows, search.capacity, 6)
+        start = _sound_play.remember(start, grown)
+        task = Task(seat, 0, 0, np.asarray(fair), None)
+        for node in range(1, len(where.parent)):
+            steps: list[int] = []
+            up = node
+            while up:
+                steps.insert(0, int(where.step[up]))
+                up = int(where.parent[up])
+            memory = start
+            for k in steps:
+                memory = move(rows, memory, jnp.int32(seat), jnp.int32(k))
+            want = next_task(where, arrays, task, node)
+            assert int(memory.root) == where.kind[want.root]
+            left = [int(k) for k in memory.path if k >= 0]
+            assert left == steps[len(steps) - len(left) :]
+            at = want.root
+            for k in left:
+                at = int(where.children[at, k])
+            assert at == node
+            np.testing.assert_allclose(memory.ranges, want.ranges, atol=1e-6)
+            np.testing.assert_allclose(memory.promised, want.promised, atol=1e-6)
+            assert bool(memory.bound) == (want.promised is not None)
+            seen.add(len(left))
+    assert {0, 1, 2} <= seen
+
+
+@pytest.mark.slow  # half a minute of compilation
+def test_a_resumed_run_is_the_same_and_other_settings_are_refused(tmp_path: Path):
+    plan = learn.Plan(steps=6, updates=2, minibatch=32, buffer=4 * source().batch)
+
+    def run(source: learn.Source, **options: Any) -> learn.Trained:
+        return learn.train(net("kuhn"), source, plan, log_every=2, progress=False, **options)
+
+    whole = run(source())
+    compiled = _train.train_steps._cache_size()
+    first = run(source(), out=tmp_path, until=4)
+    assert [row["step"] for row in first.curve] == [2, 4]
+    assert _train.train_steps._cache_size() == compiled
+    second = run(source(), out=tmp_path, resume=True)
+    timed = {"seconds", "searches_per_second"}
+    for a, b in zip(second.curve, whole.curve, strict=True):
+        assert {k: a[k] for k in a if k not in timed} == {k: b[k] for k in b if k not in timed}
+    for x, y in zip(*map(jax.tree.leaves, (second.state, whole.state)), strict=True):
+        np.testing.assert_array_equal(x, y)
+    assert whole.curve[-1]["searches"] > 6 * E
+    assert whole.curve[-1]["age"] == 1.5
+    other = learn.sound_self_play(
+        resolver(), episodes=E, solvers=S, q_search=Q_SEARCH, q_recursive=0.3, queue=256
+    )
+    with pytest.raises(ValueError, match="other settings"):
+        run(other, out=tmp_path, resume=True)
+
+    def explodes(net: Any, state: Any, key: Any) -> Any:
+        examples, after = source().sample(net, state, key)
+        growing = jnp.where(state.step == 3, 1e4, 1.0)
+        return examples._replace(values=examples.values * growing), after
+
+    with pytest.raises(learn.NonFiniteError, match="batch 3"):
+        run(source()._replace(sample=explodes))
+
+
+def test_the_queue_is_first_in_first_out_and_loses_the_oldest():
+    queue = _sound.Queue(jnp.zeros(5, jnp.int32), jnp.zeros((5, 2, 1)), jnp.int32(0), jnp.int32(0))
+    want: list[int] = []
+    rng = np.random.default_rng(0)
+    number, lost = 0, 0
+    for _ in range(40):
+        kind = jnp.arange(number, number + 4).reshape(2, 2)
+        sends = rng.random((2, 2)) < 0.6
+        beliefs = jnp.broadcast_to(kind[..., None, None], (2, 2, 2, 1)).astype(float)
+        queries = _sound.Queries(jnp.zeros(2), kind, beliefs)
+        queue, gone = _sound._push(queue, queries, jnp.asarray(sends))
+        want += [int(k) for k in np.asarray(kind)[sends]]
+        lost += max(len(want) - 5, 0)
+        assert int(gone) == max(len(want) - 5, 0)
+        want = want[-5:]
+        kinds, told, there, queue = _sound._pop(queue, 2)
+        got, want = want[:2], want[2:]
+        assert [int(k) for k, t in zip(kinds, there, strict=True) if t] == got
+        np.testing.assert_array_equal(np.asarray(told)[: len(got), 0, 0], got)
+        assert int(queue.count) == len(want)
+        number += 4
+    assert lost > 0
+
+
+def test_weights_choose_what_counts():
+    """A weight of 0 is as if the example were not there; no weights are weights of 1."""
+    where = table("kuhn")
+    both = nets.make_net(where, nets.ValueNetwork(8, 1, actions=2), jax.random.key(0))
+    rng = np.random.default_rng(0)
+    beliefs = jnp.asarray(rng.dirichlet(np.ones(3), (4, 2)))
+    policy = jnp.asarray(rng.dirichlet(np.ones(2), (4, 3)).swapaxes(1, 2))
+    values = jnp.asarray(rng.normal(size=(4, 2, 3)))
+    examples = learn.Examples(jnp.arange(4), beliefs, values, policy)
+    plan = learn.Plan(policy_weight=0.5, value_weight=2.0)
+    whole = learn.loss(both.params, both, examples, plan)
+    np.testing.assert_allclose(learn.loss(both.params, both, examples.weighted(), plan), whole)
+    half = jax.tree.map(lambda x: x[:2], examples)
+    weights = jnp.asarray([1.0, 1, 0, 0])
+    masked = examples._replace(
+        value_weight=jnp.broadcast_to(weights[:, None, None], values.shape), policy_weight=weights
+    )
+    np.testing.assert_allclose(
+        learn.loss(both.params, both, masked, plan),
+        learn.loss(both.params, both, half, plan),
+        rtol=1e-6,
+    )
+
+
+def test_bad_input():
+    where = resolver()
+    for options, message in (
+        ({"episodes": 0}, "episodes=0"),
+        ({"q_search": -1.0}, "q_search=-1"),
+        ({"q_recursive": 1.0}, "the queue never ends"),
+        ({"epsilon": 1.5}, "epsilon is a share"),
+        ({"p_td1": -0.1}, "p_td1 is a share"),
+        ({"temperature": 0.0}, "temperature must be"),
+        ({"queue": 10}, "does not hold"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            learn.sound_self_play(where, **options)
+    for plan, message in (
+        (learn.Plan(optimiser="lion"), "unknown optimiser"),
+        (learn.Plan(decay=1.5), "decay=1.5"),
+        (learn.Plan(updates=1, minibatch=960, reuse=5.0), "make 192 examples in a batch"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            learn.train(net("kuhn"), source(), plan, progress=False)
+    with pytest.raises(ValueError, match="has no policy"):
+        nets.policy_prior(net("kuhn"))
