@@ -6,6 +6,9 @@ from jaxsolve.learn._data import draw_beliefs as draw_beliefs
 from jaxsolve.learn._data import random_beliefs as random_beliefs
 from jaxsolve.learn._data import self_play as self_play
 from jaxsolve.learn._data import solved as solved
+from jaxsolve.learn._presets import PRESETS as PRESETS
+from jaxsolve.learn._presets import Preset as Preset
+from jaxsolve.learn._presets import preset as preset
 from jaxsolve.learn._queries import mixed as mixed
 from jaxsolve.learn._queries import search_queries as search_queries
 from jaxsolve.learn._sound import SelfPlaySettings as SelfPlaySettings

@@ -81,13 +81,13 @@ class Queue(NamedTuple):
         kind: int32 [R].
         beliefs: float [R, 2, H].
         taken: int32 [], where the oldest is.
-        count: int32 [], how many wait.
+        waiting: int32 [], how many.
     """
 
     kind: Array
     beliefs: Array
     taken: Array
-    count: Array
+    waiting: Array
 
 
 class SoundState(NamedTuple):
@@ -223,7 +223,7 @@ def sound_self_play(
                 search, net, kind, ranges, key, gadget=gadget, path=path, prior=prior, slots=slots
             )
 
-        return jax.vmap(one)(  # type: ignore[no-any-return]
+        return jax.vmap(one)(
             jnp.concatenate([mine.root, kind]),
             jnp.concatenate([mine.ranges, beliefs]),
             Gadget(on, promised, alpha),
@@ -236,7 +236,7 @@ def sound_self_play(
             "searches": state.searches,
             "episodes": state.ended,
             "outcome": state.outcome / jnp.maximum(state.ended, 1),
-            "queue": state.queue.count,
+            "queue": state.queue.waiting,
             "queries_lost": state.lost,
         }
 
@@ -303,10 +303,10 @@ def _pop(queue: Queue, count: int) -> tuple[Array, Array, Array, Queue]:
     """Returns (kinds [S], beliefs [S, 2, H], whether there is one [S], what waits)."""
     each = jnp.arange(count)
     at = (queue.taken + each) % len(queue.kind)
-    there = each < queue.count
-    number = jnp.minimum(queue.count, count)
+    there = each < queue.waiting
+    number = jnp.minimum(queue.waiting, count)
     left = queue._replace(
-        taken=(queue.taken + number) % len(queue.kind), count=queue.count - number
+        taken=(queue.taken + number) % len(queue.kind), waiting=queue.waiting - number
     )
     kind = jnp.where(there, queue.kind[at], 0)
     return kind, queue.beliefs[at], there, left
@@ -316,8 +316,8 @@ def _push(queue: Queue, queries: Queries, sends: Array) -> tuple[Queue, Array]:
     """Returns (what waits, how many were lost): the new ones [N, L] that are sent come last."""
     room, flat = len(queue.kind), sends.reshape(-1)
     rank = jnp.cumsum(flat) - flat
-    at = jnp.where(flat, (queue.taken + queue.count + rank) % room, room)
-    count = queue.count + flat.sum()
+    at = jnp.where(flat, (queue.taken + queue.waiting + rank) % room, room)
+    count = queue.waiting + flat.sum()
     over = jnp.maximum(count - room, 0)
     return Queue(
         queue.kind.at[at].set(queries.kind.reshape(-1), mode="drop"),

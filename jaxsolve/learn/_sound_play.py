@@ -43,7 +43,7 @@ class Memory(NamedTuple):
         path: int32 [W], children from the root to the current public state, then -1.
         length: int32 [], of the path.
         at: int32 [], number of the current public state in the tree; -1 if it is not opened there.
-        tree: the last search.
+        tree: the last search, a `Tree`, or () where it is left out.
     """
 
     root: Array
@@ -53,7 +53,7 @@ class Memory(NamedTuple):
     path: Array
     length: Array
     at: Array
-    tree: Tree
+    tree: Any
 
 
 class Line(NamedTuple):

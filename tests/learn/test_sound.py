@@ -121,7 +121,7 @@ def test_queries_come_as_often_as_asked():
         spread = math.sqrt(searches * share * (1 - share))
         assert abs(int(last.asked[sent]) - searches * mean) < 4 * spread
     assert int(works.sum()) == int(last.searches) - steps * E
-    assert int(last.asked.sum()) == works.sum() + int(last.queue.count) + int(last.lost)
+    assert int(last.asked.sum()) == works.sum() + int(last.queue.waiting) + int(last.lost)
 
 
 @pytest.mark.slow
@@ -269,7 +269,7 @@ def test_the_queue_is_first_in_first_out_and_loses_the_oldest():
         got, want = want[:2], want[2:]
         assert [int(k) for k, t in zip(kinds, there, strict=True) if t] == got
         np.testing.assert_array_equal(np.asarray(told)[: len(got), 0, 0], got)
-        assert int(queue.count) == len(want)
+        assert int(queue.waiting) == len(want)
         number += 4
     assert lost > 0
 

@@ -1,0 +1,258 @@
+"""Figure 3 of Student of Games: exploitability of search while its network trains by self-play.
+
+Two recipes: "paper" searches with the paper's updates (simultaneous, linear averaging), SoG(100, 1)
+while training; "ours" with alternating updates and quadratic averaging, which ask the network twice
+in an iteration, and solvers without a query solve random beliefs. The paper does not say how its
+networks for these small games were trained; the network and the optimiser are ours in both.
+
+GT-CFR(s, 1) at every public state, under the gadget, composed into one policy per seed and measured
+exactly. Source: Schmid et al. 2023, figure 3; values are read off the plot, within about 1 %.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import flax.serialization
+import jax
+import numpy as np
+
+import games
+import jaxsolve as js
+from experiments._report import Report
+from jaxsolve import learn, nets
+from jaxsolve.search import (
+    PublicTable,
+    compose_growing,
+    growing_resolver,
+    public_table,
+    respond,
+)
+
+COLUMNS = (
+    "settings",
+    "sims",
+    "c",
+    "train_steps",
+    "train_seconds",
+    "exploitability_mean",
+    "exploitability_min",
+    "exploitability_max",
+    "seeds",
+    "exploitability_paper",
+)
+
+SOLVERS = {"paper": js.cfr_plus().simultaneous(), "ours": js.cfr_plus(2.0)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Study:
+    """One of the two panels.
+
+    Attributes:
+        name: of the study.
+        game: string of the game.
+        preset: of training.
+        unit: what exploitability is shown in.
+        scale: unit per unit of the game.
+        paper: per s, {training steps: exploitability} in that unit.
+    """
+
+    name: str
+    game: str
+    preset: str
+    unit: str
+    scale: float
+    paper: dict[int, dict[int, float]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """What to run.
+
+    Attributes:
+        recipes: keys of `SOLVERS`.
+        simulations: s of each line.
+        seeds: of each s, for the last network.
+        curve_seeds: for networks before.
+        steps: of training at which networks are measured; multiples of `log_every`.
+        log_every: steps between measurements of the loss.
+        train_simulations: s while training, per recipe.
+        episodes: side by side.
+        solvers: queries solved in a step.
+        width: of the network.
+        batch: searches side by side when measuring.
+        game: another variant, for trying things out.
+    """
+
+    recipes: tuple[str, ...] = ("paper", "ours")
+    simulations: tuple[int, ...] = (33, 100, 300, 1000)
+    seeds: tuple[int, ...] = (50, 50, 20, 10)
+    curve_seeds: int = 3
+    steps: tuple[int, ...] = (0, 500, 2000, 6000)
+    log_every: int = 100
+    train_simulations: tuple[tuple[str, int], ...] = (("paper", 100), ("ours", 50))
+    episodes: int = 32
+    solvers: int = 32
+    width: int = 192
+    batch: int = 16
+    game: str | None = None
+
+
+QUICK = Settings(
+    recipes=("ours",),
+    simulations=(33, 100),
+    seeds=(2, 1),
+    curve_seeds=1,
+    steps=(0, 60),
+    log_every=20,
+    train_simulations=(("ours", 10),),
+    episodes=16,
+    solvers=32,
+    width=64,
+)
+
+
+def run(
+    study: Study,
+    quick: bool,
+    out: Path,
+    *,
+    settings: Settings | None = None,
+    say: Callable[[str], None] = print,
+) -> Report:
+    """Returns a row per recipe, network and number of simulations.
+
+    Args:
+        study: the game and the paper's figures.
+        quick: two numbers of simulations and a network that has learned for seconds.
+        out: folder; training in it is resumed.
+        settings: instead of those of the full or the quick run.
+        say: receives progress, a line at a time.
+    """
+    begin = time.perf_counter()
+    chosen = settings or (QUICK if quick else Settings())
+    table = public_table(games.load(chosen.game or study.game))
+    rows: list[dict[str, Any]] = []
+    curves: dict[str, Any] = {}
+    report = Report(study.name, quick, 0.0, rows, {"training": curves}, columns=COLUMNS)
+    # Room for the largest search: all numbers of simulations are one program.
+    largest = max(chosen.simulations)
+    for recipe in chosen.recipes:
+        networks, curve = _train(study, table, recipe, chosen, out / recipe, say)
+        curves[recipe] = curve
+        room = growing_resolver(table, SOLVERS[recipe], simulations=largest).search.capacity
+        for step, (net, updates, seconds) in networks.items():
+            last = step == chosen.steps[-1]
+            for s, seeds in zip(chosen.simulations, chosen.seeds, strict=True):
+                resolver = growing_resolver(
+                    table, SOLVERS[recipe], simulations=s, capacity=room, batch=chosen.batch
+                )
+                prior = nets.policy_prior(net)
+                gaps = []
+                for k in range(seeds if last else chosen.curve_seeds):
+                    found = compose_growing(resolver, net, jax.random.key(k), prior=prior)
+                    gaps.append(study.scale * respond(table, found).exploitability)
+                curve_paper = study.paper.get(s, {})
+                paper = curve_paper.get(max(curve_paper, default=0) if last and step else step)
+                rows.append(
+                    {
+                        "settings": recipe,
+                        "sims": s,
+                        "c": 1.0,
+                        "train_steps": updates,
+                        "train_seconds": round(seconds, 1),
+                        "exploitability_mean": float(np.mean(gaps)),
+                        "exploitability_min": min(gaps),
+                        "exploitability_max": max(gaps),
+                        "seeds": len(gaps),
+                        "exploitability_paper": paper,
+                    }
+                )
+                say(f"{recipe}, {updates} updates, s = {s}: {np.mean(gaps):.4g} {study.unit}")
+                report.seconds = time.perf_counter() - begin
+                report.save(out)
+    report.save(out, figure=_figure(study, rows))
+    return report
+
+
+def _train(
+    study: Study,
+    table: PublicTable,
+    recipe: str,
+    settings: Settings,
+    out: Path,
+    say: Callable[[str], None],
+) -> tuple[dict[int, tuple[nets.Net, int, float]], list[dict[str, float]]]:
+    """Returns ({step: (network, updates, seconds)}, the curve of training)."""
+    chosen = learn.preset(study.preset)
+    resolver = growing_resolver(
+        table, SOLVERS[recipe], simulations=dict(settings.train_simulations)[recipe]
+    )
+    source = learn.sound_self_play(
+        resolver,
+        chosen.self_play(
+            episodes=settings.episodes, solvers=settings.solvers, fill=recipe == "ours"
+        ),
+    )
+    plan = chosen.plan(steps=settings.steps[-1], batch=source.batch)
+    module = chosen.network(actions=table.rows.num_actions, width=settings.width)
+    fresh = nets.make_net(table, module, jax.random.key(0))
+    found: dict[int, nets.Net] = {}
+    curve: list[dict[str, float]] = []
+    for step in settings.steps:
+        kept = out / f"network-{step}.msgpack"
+        net = fresh
+        if step:
+            trained = learn.train(
+                fresh,
+                source,
+                plan,
+                out=out,
+                resume=True,
+                log_every=settings.log_every,
+                until=step,
+                progress=False,
+            )
+            curve, net = trained.curve, trained.net
+            if kept.exists():  # a resumed run is further on
+                net = fresh.replace(flax.serialization.from_bytes(fresh.params, kept.read_bytes()))
+            kept.write_bytes(flax.serialization.to_bytes(net.params))
+            at = next(row for row in curve if row["step"] == step)
+            say(
+                f"{recipe}, trained {at['seconds']:.1f} s, {at['searches_per_second']:.0f} a second"
+            )
+        found[step] = net
+    seconds = {int(row["step"]): row["seconds"] for row in curve} | {0: 0.0}
+    networks = {k: (net, k * plan.updates, float(seconds[k])) for k, net in found.items()}
+    return networks, curve
+
+
+def _figure(study: Study, rows: list[dict[str, Any]]) -> Any:
+    """Returns a figure: exploitability by training steps, ours with a ribbon, the paper dashed."""
+    from matplotlib.figure import Figure
+
+    recipes = list(dict.fromkeys(row["settings"] for row in rows))
+    figure = Figure(figsize=(4.2 * len(recipes), 3.8), layout="constrained")
+    panels = figure.subplots(1, len(recipes), sharey=True, squeeze=False)[0]
+    for axes, recipe in zip(panels, recipes, strict=True):
+        for n, (s, paper) in enumerate(study.paper.items()):
+            mine = [r for r in rows if r["settings"] == recipe and r["sims"] == s]
+            colour = f"C{n}"
+            axes.plot(list(paper), list(paper.values()), "--", color=colour, linewidth=1)
+            if mine:
+                x = [r["train_steps"] for r in mine]
+                low, mean, high = (
+                    [r[f"exploitability_{k}"] for r in mine] for k in ("min", "mean", "max")
+                )
+                axes.plot(x, mean, "o-", color=colour, markersize=3, label=f"s = {s}")
+                axes.fill_between(x, low, high, color=colour, alpha=0.2)
+        axes.set(title=f"{recipe} (dashed: figure 3)", xlabel="training steps", yscale="log")
+        axes.set_xscale("symlog", linthresh=100)
+        axes.legend(fontsize=7)
+    panels[0].set_ylabel(f"exploitability, {study.unit}")
+    return figure

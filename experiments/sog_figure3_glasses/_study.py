@@ -1,0 +1,34 @@
+"""Scotland Yard on the map "glasses", payoffs -1 and 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from experiments._report import Report
+from experiments._sog import Settings, Study, run
+
+STUDY = Study(
+    name="sog_figure3_glasses",
+    game="scotland_yard",
+    preset="glasses",
+    unit="reward",
+    scale=1.0,
+    paper={
+        33: {0: 0.413, 5_000: 0.111, 10_000: 0.108, 20_000: 0.115, 50_000: 0.131},
+        100: {0: 0.188, 5_000: 0.057, 10_000: 0.050, 20_000: 0.053, 50_000: 0.051},
+        300: {0: 0.164, 5_000: 0.038, 10_000: 0.029, 20_000: 0.031, 50_000: 0.031},
+        1000: {0: 0.045, 5_000: 0.021, 10_000: 0.015, 20_000: 0.017, 50_000: 0.016},
+    },
+)
+
+
+def main(
+    quick: bool,
+    out: Path,
+    *,
+    settings: Settings | None = None,
+    say: Callable[[str], None] = print,
+) -> Report:
+    """Returns a row per recipe, network and number of simulations; see `_sog.run`."""
+    return run(STUDY, quick, out, settings=settings, say=say)
