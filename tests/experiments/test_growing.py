@@ -1,4 +1,4 @@
-"""The study of growing trees, with settings so small that they only show that every step runs."""
+"""The studies of growing trees, with settings so small that they only show that every step runs."""
 
 from __future__ import annotations
 
@@ -7,24 +7,46 @@ from pathlib import Path
 
 import pytest
 
-from experiments import sog_figure3_leduc
+from experiments import sog_figure3_glasses, sog_figure3_leduc
+from experiments._sog import COLUMNS
+
+SMALL = {
+    "leduc": "leduc(suits=1,raises=1)",
+    "glasses": "scotland_yard(edges=[[1,2],[2,3],[3,4],[4,1],[3,5]],evader=[3],detectives=[1],"
+    "rounds=2)",
+}
 
 
 @pytest.mark.slow  # minutes of compiling
-def test_sog_figure3_leduc(tmp_path: Path):
-    settings = sog_figure3_leduc.Settings(
+@pytest.mark.parametrize("name", ["leduc", "glasses"])
+def test_sog_figure3(tmp_path: Path, name: str):
+    study = {"leduc": sog_figure3_leduc, "glasses": sog_figure3_glasses}[name]
+    settings = study.Settings(
+        recipes=("ours",),
         simulations=(33,),
-        seeds=1,
-        steps=4,
-        batch=4,
-        solver_iterations=5,
+        seeds=(2,),
+        curve_seeds=1,
+        steps=(0, 4),
+        log_every=2,
+        train_simulations=(("ours", 3),),
+        episodes=8,
+        solvers=8,
         width=8,
-        updates=("paper",),
-        game="leduc(suits=1,raises=1)",
+        game=SMALL[name],
     )
-    report = sog_figure3_leduc.main(True, tmp_path, settings=settings, say=len)
-    assert [r["network"] for r in report.rows] == ["untrained", "trained"]
-    assert [r["mbb_paper"] for r in report.rows] == [854.0, 202.0]
-    assert all(r["least"] <= r["mbb"] <= r["most"] for r in report.rows)
+    report = study.main(True, tmp_path, settings=settings, say=len)
+    assert [tuple(row) for row in report.rows] == [COLUMNS] * 2
+    assert [row["train_steps"] for row in report.rows] == [0, 4]
+    assert [row["seeds"] for row in report.rows] == [1, 2]
+    paper = {"leduc": [854, 202], "glasses": [0.413, 0.131]}[name]
+    assert [row["exploitability_paper"] for row in report.rows] == paper
+    for row in report.rows:
+        low, mean, high = (row[f"exploitability_{k}"] for k in ("min", "mean", "max"))
+        assert 0 <= low <= mean <= high
     assert json.loads((tmp_path / "result.json").read_text())["rows"] == report.rows
-    assert (tmp_path / "sog_figure3_leduc.png").stat().st_size > 1000
+    assert (tmp_path / f"sog_figure3_{name}.png").stat().st_size > 1000
+    curve = (tmp_path / "ours" / "curve.csv").read_text()
+    for column in ("value_loss", "policy_loss", "age", "searches_per_second", "episodes"):
+        assert column in curve.splitlines()[0]
+    again = study.main(True, tmp_path, settings=settings, say=len)  # resumes: trains no further
+    assert again.rows == report.rows
