@@ -114,13 +114,14 @@ class Preset:
         Raises:
             ValueError: the paper does not give its size; says what to do.
         """
-        size = {"depth": self.depth, "width": self.width} | options
-        if None in size.values():
+        own: dict[str, Any] = {"depth": self.depth, "width": self.width, "body": self.body}
+        own |= options
+        if None in own.values():
             raise ValueError(
                 "the paper has AlphaZero's network of planes here, whose size it does not give; "
                 "choose depth= and width="
             )
-        return ValueNetwork(**({"body": self.body, "actions": actions} | size))
+        return ValueNetwork(actions=actions, **own)
 
 
 _TABLE = "Schmid et al. 2023, supplement, tables S1 and S2"
