@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import math
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import games
 import jaxsolve as js
 from jaxsolve import learn, nets
 from jaxsolve.learn import _sound, _sound_play, _train
+from jaxsolve.learn._board import tensorboard
 from jaxsolve.search import (
     PublicTable,
     compose_growing,
@@ -29,6 +31,7 @@ from jaxsolve.search._growing_continual import Task, next_task
 from jaxsolve.search._growing_solve import growing_search
 
 SMALL = "leduc(suits=1,raises=1)"
+TOWN = "scotland_yard(edges=[[1,2],[2,3],[3,4],[4,1],[3,5]],evader=[3,4],detectives=[1],rounds=3)"
 E, S = 64, 32
 Q_SEARCH, Q_RECURSIVE, P_TD1 = 1.3, 0.4, 0.25
 
@@ -248,6 +251,57 @@ def test_a_resumed_run_is_the_same_and_other_settings_are_refused(tmp_path: Path
 
     with pytest.raises(learn.NonFiniteError, match="batch 3"):
         run(source()._replace(sample=explodes))
+
+
+@pytest.mark.parametrize("name", [SMALL, TOWN])
+def test_uniform_episodes_see_what_uniform_play_reaches(name: str):
+    """Chance below a decision, private states that merge, and ends within a public state."""
+    where = table(name)
+    rows = where.device_rows
+    count = 6000
+    longest = growing_search(where, js.cfr_plus(), simulations=1).ground.depth
+    legal = where.rows.legal[where.kind]
+    uniform = legal / np.maximum(legal.sum(1, keepdims=True), 1)
+    found = respond(where, uniform)
+
+    def episode(key: Any) -> Any:
+        start, moves = jax.random.split(key)
+
+        def move(carry: Any, draw: Any) -> Any:
+            kind, pair, over = carry
+            act, chance = draw
+            seat = rows.actor[kind]
+            options = rows.legal[kind, :, pair[seat]]
+            action = (act * options.sum()).astype(jnp.int32)
+            ended, outcome, child, after = _sound_play.step(rows, kind, pair, action, chance)
+            seen = jnp.where(over, where.num_kinds, kind)
+            state = (rows.child[kind, child], after, over | ended)
+            return state, (seen, jnp.where(over, 0, outcome))
+
+        first = (jnp.int32(0), _sound_play._deal(rows, start), jnp.bool_(False))
+        (_, _, over), seen = jax.lax.scan(move, first, jax.random.uniform(moves, (longest, 2)))
+        return over, seen
+
+    over, (kinds, outcomes) = jax.jit(jax.vmap(episode))(jax.random.split(jax.random.key(0), count))
+    assert bool(over.all())
+    total = np.asarray(outcomes).sum(1)
+    assert abs(total.mean() - found.value[0]) < 4 * total.std() / math.sqrt(count)
+    weight = np.asarray(where.rows.weight)[where.kind]
+    reach = [r[:, : weight.shape[1 + i]] for i, r in enumerate(found.reach.swapaxes(0, 1))]
+    reached = np.einsum("pab,pa,pb->p", weight, *reach) * where.mass / where.mass[0]
+    want = np.bincount(where.kind, reached, where.num_kinds)
+    got = np.bincount(np.asarray(kinds).ravel(), minlength=where.num_kinds + 1)[:-1] / count
+    spread = np.sqrt(want / count)
+    assert (np.abs(got - want) <= 4.5 * spread + 1e-9).all()
+
+
+def test_tensorboard_is_written_where_it_is_installed(tmp_path: Path, monkeypatch: Any):
+    assert tensorboard(tmp_path) is None or importlib.util.find_spec("tensorboardX")
+    (tmp_path / "tensorboardX.py").write_text(
+        "class SummaryWriter:\n    def __init__(self, folder):\n        self.folder = folder\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert tensorboard(tmp_path / "run").folder == str(tmp_path / "run" / "tensorboard")
 
 
 def test_the_queue_is_first_in_first_out_and_loses_the_oldest():
