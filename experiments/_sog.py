@@ -253,6 +253,7 @@ def _figure(study: Study, rows: list[dict[str, Any]]) -> Any:
                 axes.fill_between(x, low, high, color=colour, alpha=0.2)
         axes.set(title=f"{recipe} (dashed: figure 3)", xlabel="training steps", yscale="log")
         axes.set_xscale("symlog", linthresh=100)
+        axes.set_xlim(left=0)
         axes.legend(fontsize=7)
     panels[0].set_ylabel(f"exploitability, {study.unit}")
     return figure
