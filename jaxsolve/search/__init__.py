@@ -29,6 +29,8 @@ from jaxsolve.search._growing_continual import growing_resolver as growing_resol
 from jaxsolve.search._growing_oracle import TableOracle as TableOracle
 from jaxsolve.search._growing_oracle import solve_whole as solve_whole
 from jaxsolve.search._growing_oracle import table_oracle as table_oracle
+from jaxsolve.search._growing_rules import Rules as Rules
+from jaxsolve.search._growing_rules import rules as rules
 from jaxsolve.search._growing_solve import Grown as Grown
 from jaxsolve.search._growing_solve import growing_search as growing_search
 from jaxsolve.search._growing_solve import gt_cfr as gt_cfr
@@ -36,6 +38,7 @@ from jaxsolve.search._growing_tree import Compiled as Compiled
 from jaxsolve.search._growing_tree import Growth as Growth
 from jaxsolve.search._growing_tree import compiled as compiled
 from jaxsolve.search._growing_update import GrowingSearch as GrowingSearch
+from jaxsolve.search._growing_worlds import Worlds as Worlds
 from jaxsolve.search._ismcts import Belief as Belief
 from jaxsolve.search._ismcts import IsmctsRoot as IsmctsRoot
 from jaxsolve.search._ismcts import IsmctsTable as IsmctsTable

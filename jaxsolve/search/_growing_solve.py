@@ -67,6 +67,12 @@ class Grown(NamedTuple):
         """float [A, H], the average policy of whoever acts at the focus."""
         return take(self.average, self.focus)
 
+    @property
+    def status(self) -> Array:
+        """int32 [], capacities of `Rules` that were not enough, as bits; 0 if all is there."""
+        store = self.growth.store
+        return jnp.zeros_like(self.updates) if store is None else store.status
+
 
 def growing_search(
     ground: Any,
@@ -85,7 +91,7 @@ def growing_search(
     Searches of equal `top`, `capacity` and `tile` share a compiled program.
 
     Args:
-        ground: what trees grow into: a `PublicTable`, `Compiled` or `Rules`.
+        ground: what trees grow into: a `PublicTable`, or `Rules`.
         solver: variant of CFR; `js.cfr_plus().simultaneous()` is the paper's.
         simulations: s, of the whole search.
         per_update: c, simulations after each regret update phase; below 1, such a phase has
@@ -150,7 +156,7 @@ def gt_cfr(
     Args:
         search: options, from `growing_search`.
         value: worth of leaves.
-        root: the public state to start from: its kind, int32 [], in a table.
+        root: the public state to start from: in a table its kind, int32 []; its worlds for rules.
         ranges: float [2, H], own reaches of both players at the root. Under a gadget the
             opponent's is what alpha mixes in.
         key: draws simulations.

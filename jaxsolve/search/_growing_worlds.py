@@ -1,0 +1,175 @@
+"""World states of a public state inside a search: stepping them, telling apart what comes out."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxsolve.game import Game
+from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
+
+
+class Worlds(NamedTuple):
+    """World states that are possible in a public state (W of them at most).
+
+    Attributes:
+        states: the rules' states, leading axis W.
+        weight: float [W], probability by chance; 0 where there is none.
+        hand: int32 [W, 2], private state of each player.
+    """
+
+    states: Any
+    weight: Array
+    hand: Array
+
+
+class Ends(NamedTuple):
+    """What actions and chance lead to (E of them).
+
+    Attributes:
+        states: the rules' states, leading axis E.
+        weight: float [E], probability by chance.
+        hand: int32 [E, 2], private states before.
+        place: int32 [E], place of the action.
+        rank: int32 [E], order of action and outcome.
+        alive: bool [E].
+        goes_on: bool [E], somebody is to act.
+        payoff: float [E], to player 0, if the game is over.
+        public: uint32 [E, 2], a hash of what everybody saw.
+        private: uint32 [E, 2, 2], of what each player knew, did and saw alone.
+    """
+
+    states: Any
+    weight: Array
+    hand: Array
+    place: Array
+    rank: Array
+    alive: Array
+    goes_on: Array
+    payoff: Array
+    public: Array
+    private: Array
+
+
+def step_worlds(
+    game: Game, here: Worlds, actor: Array, legal: Array, actions: int, outcomes: int
+) -> Ends:
+    """Returns what every action (and every outcome of chance) leads every world to.
+
+    Args:
+        game: the rules.
+        here: the worlds of a public state.
+        actor: int32 [], who acts.
+        legal: bool [W, number of actions].
+        actions: room for legal ones.
+        outcomes: of a chance move between decisions; 0 if there is none.
+    """
+    count = min(actions, game.num_actions)
+    order = jnp.argsort(~legal, axis=1, stable=True)[:, :count]
+    place = jnp.arange(count)
+    alive = (place < legal.sum(1)[:, None]).reshape(-1)
+    action = order.reshape(-1)
+    states = jax.tree.map(lambda x: jnp.repeat(x, count, 0), here.states)
+    states = jax.vmap(game.step)(states, action)
+    hand = jnp.repeat(here.hand, count, 0)
+    place = jnp.tile(place, len(legal))
+    weight = jnp.repeat(here.weight, count) * alive
+    own = jnp.where(jnp.arange(2) == actor, place[:, None] + 1, 0)
+    public, private = _seen(game, states)
+    key = _mixed(jnp.zeros((len(place), 2), jnp.uint32), public)
+    known = [jnp.concatenate([hand[:, i, None], own[:, i, None], private[:, i]], 1) for i in (0, 1)]
+    marks = [_mixed(jnp.zeros_like(key), x) for x in known]
+    rank = place
+    if outcomes:
+        now = jax.vmap(game.actor)(states)
+        drawn = (now == CHANCE) & alive
+        odds = jax.vmap(game.chance)(states)[:, :outcomes]
+        possible = jax.vmap(game.legal)(states)[:, :outcomes]
+        odds = jnp.where(possible, odds, 0)
+        odds = jnp.where(drawn[:, None], odds, jnp.arange(outcomes) == 0)
+        many = outcomes
+
+        def each(x: Any) -> Any:
+            return jax.tree.map(lambda y: jnp.repeat(y, many, 0), x)
+
+        outcome = jnp.tile(jnp.arange(many), len(place))
+        before, drawn = each(states), each(drawn)
+        after = jax.vmap(game.step)(before, outcome)
+        states = jax.tree.map(
+            lambda x, y: jnp.where(drawn.reshape(-1, *(1,) * (x.ndim - 1)), x, y), after, before
+        )
+        public, private = _seen(game, states)
+        nothing = NOTHING - 1
+        public = jnp.where(drawn[:, None], public, nothing)
+        private = jnp.where(drawn[:, None, None], private, nothing)
+        key = _mixed(each(key), public)
+        marks = [_mixed(each(m), private[:, i]) for i, m in enumerate(marks)]
+        weight = each(weight) * odds.reshape(-1)
+        hand, rank = each(hand), each(place) * many + outcome
+        place, alive = each(place), weight > 0
+    now = jax.vmap(game.actor)(states)
+    return Ends(
+        states=states,
+        weight=weight,
+        hand=hand,
+        place=place,
+        rank=rank,
+        alive=alive & (weight > 0),
+        goes_on=alive & (weight > 0) & (now >= 0),
+        payoff=jax.vmap(game.utility)(states)[:, 0],
+        public=key,
+        private=jnp.stack(marks, 1),
+    )
+
+
+def _seen(game: Game, states: Any) -> tuple[Array, Array]:
+    """Returns what the last transition showed: public [E, p + 1] and private [E, 2, m]."""
+    public, private = jax.vmap(game.observe)(states)
+    over = jax.vmap(game.actor)(states) == TERMINAL
+    return (
+        jnp.concatenate([public.reshape(len(over), -1), over[:, None]], 1),
+        private.reshape(len(over), 2, -1),
+    )
+
+
+def _mixed(key: Array, columns: Array) -> Array:
+    """Returns uint32 [E, 2], hashes that take in some columns [E, n] of integers."""
+    for k in range(columns.shape[1]):
+        x = columns[:, k, None].astype(jnp.int32).astype(jnp.uint32)
+        key = (key ^ x) * jnp.array([0x9E3779B1, 0x85EBCA77], jnp.uint32)
+        key = key ^ (key >> jnp.array([15, 13], jnp.uint32))
+        key = key * jnp.array([0xC2B2AE3D, 0x27D4EB2F], jnp.uint32)
+        key = key ^ (key >> jnp.array([13, 16], jnp.uint32))
+    return key
+
+
+def groups(key: Array, real: Array, rank: Array) -> tuple[Array, Array]:
+    """Returns (int32 [E], number of each distinct key in the order of its least rank; their count).
+
+    Entries that are not real have a number beyond all others.
+    """
+    size = len(real)
+    columns = [key[:, k] for k in range(key.shape[1])]
+    order = jnp.lexsort((jnp.arange(size), *columns, ~real))
+    ahead = [x[order] for x in columns]
+    new = jnp.any(jnp.stack([x[1:] != x[:-1] for x in ahead]), 0)
+    begins = jnp.append(True, new) & real[order]
+    group = jnp.zeros(size, jnp.int32).at[order].set(jnp.cumsum(begins) - 1)
+    group = jnp.where(real, group, size)
+    least = jnp.full(size, jnp.iinfo(jnp.int32).max, jnp.int32)
+    least = least.at[group].min(rank.astype(jnp.int32), mode="drop")
+    place = jnp.zeros(size, jnp.int32).at[jnp.argsort(least, stable=True)].set(jnp.arange(size))
+    return jnp.where(real, jnp.append(place, size)[group], size), begins.sum()
+
+
+def lists(met: Array, width: int, pad: int) -> tuple[Array, Array]:
+    """Returns (columns at which each row is True, int32 [N, width]; whether some row has more)."""
+    order = jnp.argsort(~met, axis=1, stable=True)
+    order = jnp.pad(order, ((0, 0), (0, max(0, width - met.shape[1]))))[:, :width]
+    count = met.sum(1)
+    return (
+        jnp.where(jnp.arange(width) < count[:, None], order, pad).astype(jnp.int32),
+        (count > width).any(),
+    )
