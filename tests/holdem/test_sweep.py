@@ -34,7 +34,11 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="module", params=["turn, raked", "flop", "wide river"])
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("flop", "wide river")]
+"""Tens of seconds of compilation and plain iterations each."""
+
+
+@pytest.fixture(scope="module", params=["turn, raked", *SLOW])
 def spot(request: pytest.FixtureRequest) -> SpotTree:
     """Two, three and one streets, the longer ones with symmetric suits; more than one thread."""
     if request.param == "wide river":
