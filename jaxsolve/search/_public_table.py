@@ -45,6 +45,7 @@ class PublicTable:
         described: float64 [K, F], what a network is told; None if the rules do not say.
         walk: where it comes from.
         node: int [P], number in `walk`.
+        source: the public nodes of a card game; None where world states were walked.
     """
 
     game: Game
