@@ -12,10 +12,13 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.search._growing_tree import Growth
+from jaxsolve.search._growing_tree import Growth, left_to_open
 from jaxsolve.search._public_rows import Rows
 from jaxsolve.tree._gather import pick, take
 from jaxsolve.types import Array, PRNGKey
+
+STRAYING = 0.1
+"""Simulations by chance alone for one by the beliefs, where they are thorough."""
 
 
 class Guide(NamedTuple):
@@ -67,6 +70,7 @@ def simulate(
     focus: Array,
     depth: int,
     exploration: Any,
+    thorough: bool = False,
 ) -> Visit:
     """Returns the way of one simulation down from `focus`.
 
@@ -78,6 +82,7 @@ def simulate(
         focus: int32 [], an opened public state.
         depth: D, the most decisions of a game.
         exploration: constant of PUCT.
+        thorough: pass by what is open to its ends, where something else is left.
     """
     hands, width, size = rows.num_hands, growth.num_children, growth.row.shape[0]
     h0, h1 = rows.weight.shape[-2:]
@@ -85,6 +90,8 @@ def simulate(
     pairs = take(rows.weight, growth.public[focus])
     joint = pairs * guide.start[0, :h0, None] * guide.start[1, None, :h1]
     joint = jnp.where(joint.sum() > 0, joint, pairs)
+    if thorough:  # what is possible for hands alone that nobody believes in is left as well
+        joint = joint / joint.sum() + STRAYING * pairs
     first = jnp.stack(jnp.divmod(pick(joint.reshape(-1), draws[depth, 0]), h1))
     nowhere = jnp.full(depth, size, jnp.int32)
     zeros = jnp.zeros(depth, jnp.int32)
@@ -98,15 +105,25 @@ def simulate(
         row = growth.row[here]
         actor = rows.actor[row]
         hand, other = pair[actor], pair[1 - actor]
-        odds = selection(rows, growth, guide, here, hand, exploration)
-        action = pick(odds, draws[at, 0])
-        own = rows.own_sink[row, action, hand]
+        own = rows.own_sink[row, :, hand]
         wait = rows.other_sink[row, other]
-        ways, child, after = _ways(rows, row, actor, own, wait, hands)
+        wanted = jnp.ones(len(own), bool)
+        if thorough:
+            left = left_to_open(rows, growth, growth.done, here)
+            every = jax.vmap(lambda own: _ways(rows, row, actor, own, wait, hands))(own)
+            useful = (every[0] > 0) & left[every[1]]
+            wanted = useful.any((1, 2)) | ~useful.any()
+        odds = selection(rows, growth, guide, here, hand, exploration, wanted)
+        action = pick(odds, draws[at, 0])
+        ways, child, after = _ways(rows, row, actor, own[action], wait, hands)
         chance = rows.weight[growth.public[here], pair[0], pair[1]]
         # What is left of the pair's probability ends the game; rounding must not.
         over = jnp.maximum(chance - ways.sum(), 0)
         over = jnp.where(over > 1e-5 * chance, over, 0)
+        if thorough:
+            some = useful[action].any()
+            ways = jnp.where(useful[action] | ~some, ways, 0)
+            over = jnp.where(some, 0, over)
         way = pick(jnp.append(ways.reshape(-1), over), draws[at, 1])
         ended = (way == ways.size) | (ways.sum() <= 0)
         way = jnp.minimum(way, ways.size - 1)
@@ -125,12 +142,19 @@ def simulate(
 
     zero = jnp.zeros((), jnp.int32)
     start = Visit(zero + size, zero, zero, nowhere, zeros, zeros, first)
-    visit, _, _, _ = jax.lax.while_loop(goes_on, step, (start, first, zero, focus))
+    begin = jnp.where(growth.done[focus], size, focus) if thorough else focus
+    visit, _, _, _ = jax.lax.while_loop(goes_on, step, (start, first, zero, begin))
     return visit
 
 
 def selection(
-    rows: Rows, growth: Growth, guide: Guide, here: Array, hand: Array, exploration: Any
+    rows: Rows,
+    growth: Growth,
+    guide: Guide,
+    here: Array,
+    hand: Array,
+    exploration: Any,
+    wanted: Array | bool = True,
 ) -> Array:
     """Returns float [A], pi_select of a private state: half PUCT, half the average policy of CFR.
 
@@ -141,14 +165,12 @@ def selection(
         here: int32 [], an opened public state.
         hand: int32 [], private state of whoever acts there.
         exploration: constant of PUCT.
+        wanted: bool [A], what to choose from, if it is not all.
     """
     row, public = growth.row[here], growth.public[here]
     second = rows.actor[row] == 1
     legal, present = rows.legal[row, :, hand], growth.allowed[here, :, hand]
-    mean = jnp.where(present, guide.total[here, :, hand], 0)
-    even = present / jnp.maximum(present.sum(), 1)
-    sum_ = mean.sum()
-    average = jnp.where(sum_ > 0, mean / jnp.where(sum_ > 0, sum_, 1), even)
+    average = _shares(guide.total[here, :, hand], present)
     h0, h1 = rows.weight.shape[-2:]
     pairs = take(rows.weight, public)
     against = guide.outflow[here, :, 0]  # of the player who waits, the same for all actions
@@ -166,9 +188,19 @@ def selection(
     settled = visits - pending
     worth = (worth * (1 + settled) - pending) / (1 + visits)
     bonus = exploration * growth.prior[here, :, hand] * jnp.sqrt(visits.sum()) / (1 + visits)
-    best = jnp.argmax(jnp.where(legal, worth + bonus, -jnp.inf))
+    best = jnp.argmax(jnp.where(legal & wanted, worth + bonus, -jnp.inf))
     puct = (jnp.arange(len(legal)) == best).astype(average.dtype)
-    return (puct + average) / 2
+    some = present & wanted
+    half = jnp.where(some.any(), _shares(average, some), puct)
+    return (puct + half) / 2
+
+
+def _shares(numbers: Array, present: Array) -> Array:
+    """Returns what is present of some numbers [A], summing to 1; even where they are 0."""
+    mine = jnp.where(present, numbers, 0)
+    sum_ = mine.sum()
+    even = present / jnp.maximum(present.sum(), 1)
+    return jnp.where(sum_ > 0, mine / jnp.where(sum_ > 0, sum_, 1), even)
 
 
 def count_visits(growth: Growth, visit: Visit) -> Growth:

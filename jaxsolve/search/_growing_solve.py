@@ -20,7 +20,14 @@ from jaxsolve.leaf._value_net import ValueFunction, normalised
 from jaxsolve.regret import normalise
 from jaxsolve.search._belief_solve import TRACE, Gadget, no_gadget
 from jaxsolve.search._growing_simulate import Guide, count_visits, simulate
-from jaxsolve.search._growing_tree import Growth, add, add_children, compiled, follows
+from jaxsolve.search._growing_tree import (
+    Growth,
+    add,
+    add_children,
+    compiled,
+    follows,
+    settle,
+)
 from jaxsolve.search._growing_update import (
     GrowingSearch,
     PriorFunction,
@@ -85,6 +92,7 @@ def growing_search(
     way: int = 0,
     exploration: float = 1.25,
     tile: int = 16,
+    thorough: bool = False,
 ) -> GrowingSearch:
     """Returns the options of GT-CFR(s, c), checked.
 
@@ -101,6 +109,9 @@ def growing_search(
         way: longest way from the root to a focus.
         exploration: constant of PUCT.
         tile: leaves that the value function is asked about at once.
+        thorough: simulations pass by subgames that are open to their ends as long as anything else
+            is left for the private states drawn; with nothing left below the focus they begin at
+            the root. Not in the paper.
 
     Raises:
         ValueError: a number that is not positive, s not a multiple of ceil(c), a capacity less than
@@ -137,6 +148,7 @@ def growing_search(
         top,
         needed if capacity is None else capacity,
         tile,
+        thorough,
     )
 
 
@@ -263,15 +275,20 @@ def _expand(search: GrowingSearch, task: Task, run: Run, key: PRNGKey) -> Run:
     growth = run.growth
     rows = search.ground.rows(growth.store)
     scale = rows.scale[growth.public[0]]
-    guide = Guide(run.total, run.values, run.outflow, run.start, scale)
+    focus, start = task.focus, run.start
+    if search.thorough:
+        through = growth.done[focus]
+        focus, start = jnp.where(through, 0, focus), jnp.where(through, run.root_reach, start)
+    guide = Guide(run.total, run.values, run.outflow, start, scale)
     visit = simulate(
         rows,
         growth,
         guide,
         key,
-        focus=task.focus,
+        focus=focus,
         depth=search.ground.depth,
         exploration=search.exploration,
+        thorough=search.thorough,
     )
     size, width = len(growth.row), growth.num_children
     here, child = jnp.minimum(visit.node, size - 1), jnp.minimum(visit.child, width - 1)
@@ -332,6 +349,8 @@ def open_leaf(
         wanted = jnp.argsort(jnp.argsort(-score, stable=True), stable=True) < search.top
     growth = growth._replace(store=store)
     growth = add(rows, growth, up, child, public, row, prior, wanted, go)
+    if search.thorough:
+        growth = settle(rows, growth, new, go)
     allowed = growth.allowed[new]
     policy = normalise(jnp.zeros(legal.shape, reach.dtype), allowed)
     at = jnp.where(go, new, size)

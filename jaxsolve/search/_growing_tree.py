@@ -41,6 +41,7 @@ class Growth(NamedTuple):
         pending: float [I, A, H], those of them since the last regret update.
         prior: float [I, A, H].
         expanded: int32 [], simulations that have made the tree larger.
+        done: bool [I], public states below which nothing is left to open.
         store: what the rules have made so far; None where there is a table.
     """
 
@@ -59,6 +60,7 @@ class Growth(NamedTuple):
     pending: Array
     prior: Array
     expanded: Array
+    done: Array
     store: Any
 
     @property
@@ -130,6 +132,7 @@ def empty(rows: Rows, root: Array, capacity: int, tile: int, store: Any, dtype: 
         pending=numbers,
         prior=numbers,
         expanded=zero,
+        done=jnp.zeros(capacity, bool),
         store=store,
     )
 
@@ -209,6 +212,38 @@ def add_children(rows: Rows, growth: Growth, node: Array, more: Array, go: Array
         leaf=leaf,
         allowed=_put(growth.allowed, at, allowed_of(rows, growth.row[node], inside)),
     )
+
+
+def settle(rows: Rows, growth: Growth, node: Array, go: Array) -> Growth:
+    """Returns the tree with `done` as it is after an opened public state (int32 []) has come."""
+    size, width = growth.row.shape[0], growth.num_children
+
+    def ends(carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        done, here = carry
+        done = done.at[here].set(True)
+        up = jnp.where(growth.step[here] < width, growth.up[here], size)
+        return done, up
+
+    def goes_on(carry: tuple[Array, Array]) -> Array:
+        done, here = carry
+        return (here < size) & ~left_to_open(rows, growth, done, jnp.minimum(here, size - 1)).any()
+
+    done = growth.done.at[jnp.where(go, node, size)].set(False, mode="drop")
+    done, _ = jax.lax.while_loop(goes_on, ends, (done, jnp.where(go, node, size)))
+    return growth._replace(done=done)
+
+
+def left_to_open(rows: Rows, growth: Growth, done: Array, node: Array) -> Array:
+    """Returns bool [C], children of an opened public state below which something is left to open.
+
+    Args:
+        rows: what opening shows.
+        growth: the tree.
+        done: bool [I].
+        node: int32 [].
+    """
+    below = growth.opened[node]
+    return (rows.child[growth.row[node]] >= 0) & ((below < 0) | ~done[jnp.maximum(below, 0)])
 
 
 def follows(rows: Rows, row: Array, actions: Array) -> Array:

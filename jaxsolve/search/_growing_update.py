@@ -43,6 +43,7 @@ class GrowingSearch:
         top: k, actions whose children are added when a public state is opened; all if None.
         capacity: I, public states that can be opened.
         tile: leaves that the value function is asked about at once.
+        thorough: simulations pass by what is open to its ends.
     """
 
     ground: Any
@@ -54,6 +55,7 @@ class GrowingSearch:
     top: int | None = dataclasses.field(metadata={"static": True})
     capacity: int = dataclasses.field(metadata={"static": True})
     tile: int = dataclasses.field(metadata={"static": True})
+    thorough: bool = dataclasses.field(default=False, metadata={"static": True})
 
 
 class Run(NamedTuple):
