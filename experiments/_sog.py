@@ -52,27 +52,6 @@ THOROUGH = {"paper": False, "ours": True}
 
 
 @dataclasses.dataclass(frozen=True)
-class Study:
-    """One of the two panels.
-
-    Attributes:
-        name: of the study.
-        game: string of the game.
-        preset: of training.
-        unit: what exploitability is shown in.
-        scale: unit per unit of the game.
-        paper: per s, {training steps: exploitability} in that unit.
-    """
-
-    name: str
-    game: str
-    preset: str
-    unit: str
-    scale: float
-    paper: dict[int, dict[int, float]]
-
-
-@dataclasses.dataclass(frozen=True)
 class Settings:
     """What to run.
 
@@ -91,11 +70,11 @@ class Settings:
         game: another variant, for trying things out.
     """
 
-    recipes: tuple[str, ...] = ("paper", "ours")
+    recipes: tuple[str, ...] = ("ours", "paper")
     simulations: tuple[int, ...] = (33, 100, 300, 1000)
     seeds: tuple[int, ...] = (50, 50, 20, 10)
     curve_seeds: int = 3
-    steps: tuple[int, ...] = (0, 500, 2000, 6000)
+    steps: tuple[int, ...] = (0, 100, 300, 900)
     log_every: int = 100
     train_simulations: tuple[tuple[str, int], ...] = (("paper", 100), ("ours", 50))
     episodes: int = 32
@@ -103,6 +82,31 @@ class Settings:
     width: int = 192
     batch: int = 16
     game: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Study:
+    """One of the two panels.
+
+    Attributes:
+        name: of the study.
+        game: string of the game.
+        preset: of training.
+        unit: what exploitability is shown in.
+        scale: unit per unit of the game.
+        paper: per s, {training steps: exploitability} in that unit.
+        results: folder of committed results.
+        full: settings of the full run.
+    """
+
+    name: str
+    game: str
+    preset: str
+    unit: str
+    scale: float
+    paper: dict[int, dict[int, float]]
+    results: Path
+    full: Settings = Settings()
 
 
 QUICK = Settings(
@@ -125,6 +129,7 @@ def run(
     out: Path,
     *,
     settings: Settings | None = None,
+    record: bool | None = None,
     say: Callable[[str], None] = print,
 ) -> Report:
     """Returns a row per recipe, network and number of simulations.
@@ -134,14 +139,19 @@ def run(
         quick: two numbers of simulations and a network that has learned for seconds.
         out: folder; training in it is resumed.
         settings: instead of those of the full or the quick run.
+        record: also write the result of this device to the study's folder, after each recipe; by
+            default for the full run.
         say: receives progress, a line at a time.
     """
     begin = time.perf_counter()
-    chosen = settings or (QUICK if quick else Settings())
+    record = (not quick and settings is None) if record is None else record
+    chosen = settings or (QUICK if quick else study.full)
     table = public_table(games.load(chosen.game or study.game))
     rows: list[dict[str, Any]] = []
     curves: dict[str, Any] = {}
-    report = Report(study.name, quick, 0.0, rows, {"training": curves}, columns=COLUMNS)
+    report = Report(
+        study.name, quick, 0.0, rows, {"training": curves, "complete": False}, columns=COLUMNS
+    )
     # Room for the largest search: all numbers of simulations are one program.
     largest = max(chosen.simulations)
     for recipe in chosen.recipes:
@@ -179,6 +189,9 @@ def run(
                 say(f"{recipe}, {updates} updates, s = {s}: {np.mean(gaps):.4g} {study.unit}")
                 report.seconds = time.perf_counter() - begin
                 report.save(out)
+        report.extra["complete"] = recipe == chosen.recipes[-1]
+        if record:
+            report.record(study.results)
     report.save(out, figure=_figure(study, rows))
     return report
 

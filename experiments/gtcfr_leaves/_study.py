@@ -2,8 +2,9 @@
 
 GT-CFR(s, 1) at every decision, under the gadget, composed into one policy and measured exactly.
 Leaves are worth 0, or are solved from scratch whenever they are asked about, with the paper's
-updates (simultaneous, linear averaging) and with alternating ones (quadratic averaging), which ask
-about every leaf twice in an iteration. What a network can give lies in between. Units: mbb/h in
+updates (simultaneous, linear averaging), with alternating ones (quadratic averaging), which ask
+about every leaf twice in an iteration, and with those, averages of weight t ** 4 and simulations
+that pass by what is open to its ends. What a network can give lies in between. Units: mbb/h in
 Leduc (thousandths of a chip), the game's own on the map "glasses" (1 for a win, -1 for a loss).
 
 Source: Schmid et al. 2023 (Student of Games), figure 3: its untrained network beside leaves worth
@@ -43,7 +44,15 @@ PAPER: dict[tuple[str, str], dict[int, float]] = {
 """SoG(s, 1), read off the plot: before training, and after it."""
 
 UNITS = {"leduc": 1000.0}
-UPDATES = {"paper": js.cfr_plus().simultaneous(), "alternating": js.cfr_plus(2.0)}
+UPDATES = {
+    "paper": (js.cfr_plus().simultaneous(), False),
+    "alternating": (js.cfr_plus(2.0), False),
+    "thorough": (js.cfr_plus(4.0), True),
+}
+"""Solver, and whether simulations are thorough."""
+
+RESULTS = Path(__file__).parent / "results"
+"""Committed results, by device and version of JAX."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +75,7 @@ class Settings:
     solved: tuple[int, ...] = (33, 100)
     solved_seeds: int = 2
     iterations: int = 15
-    updates: tuple[str, ...] = ("paper", "alternating")
+    updates: tuple[str, ...] = ("paper", "alternating", "thorough")
 
 
 QUICK = Settings(zero=(33, 100), zero_seeds=3, solved=())
@@ -82,6 +91,7 @@ def main(
     out: Path,
     *,
     settings: Settings | None = None,
+    record: bool | None = None,
     say: Callable[[str], None] = print,
 ) -> Report:
     """Returns a row per game, kind of leaves, updates and number of simulations.
@@ -90,9 +100,11 @@ def main(
         quick: leaves that are worth 0, few simulations and seeds.
         out: folder.
         settings: instead of those of the full or the quick run.
+        record: also write the result of this device to `RESULTS`; by default for the full run.
         say: receives progress, a line at a time.
     """
     begin = time.perf_counter()
+    record = (not quick and settings is None) if record is None else record
     chosen = settings or (QUICK if quick else Settings())
     rows: list[dict[str, Any]] = []
     report = Report("gtcfr_leaves", quick, 0.0, rows)
@@ -111,6 +123,8 @@ def main(
                     report.seconds = time.perf_counter() - begin
                     report.save(out)
     report.save(out, figure=_figure(rows))
+    if record:
+        report.record(RESULTS)
     return report
 
 
@@ -124,7 +138,10 @@ def _gaps(
         value = table_oracle(table, js.pcfr_plus(), iterations=iterations)
     # A batch of subgames takes as long as the largest of them.
     sizes = {"batch": 1, "tile": 1} if solved else {}
-    resolver = growing_resolver(table, UPDATES[updates], simulations=simulations, **sizes)
+    solver, thorough = UPDATES[updates]
+    resolver = growing_resolver(
+        table, solver, simulations=simulations, thorough=thorough, capacity=table.below[0], **sizes
+    )
     keys = [jax.random.key(k) for k in range(seeds)]
     return [respond(table, compose_growing(resolver, value, key)).exploitability for key in keys]
 
@@ -137,7 +154,7 @@ def _row(
         "game": name,
         "leaves": leaves,
         "updates": updates,
-        "leaf_passes": 2 if UPDATES[updates].alternating else 1,
+        "leaf_passes": 2 if UPDATES[updates][0].alternating else 1,
         "simulations": simulations,
         "seeds": len(gaps),
         "exploitability_mean": float(np.mean(scaled)),

@@ -20,6 +20,8 @@ STUDY = Study(
         300: {0: 0.164, 5_000: 0.038, 10_000: 0.029, 20_000: 0.031, 50_000: 0.031},
         1000: {0: 0.045, 5_000: 0.021, 10_000: 0.015, 20_000: 0.017, 50_000: 0.016},
     },
+    results=Path(__file__).parent / "results",
+    full=Settings(seeds=(20, 20, 5, 3), curve_seeds=1, steps=(0, 100, 500)),
 )
 
 
@@ -28,7 +30,8 @@ def main(
     out: Path,
     *,
     settings: Settings | None = None,
+    record: bool | None = None,
     say: Callable[[str], None] = print,
 ) -> Report:
     """Returns a row per recipe, network and number of simulations; see `_sog.run`."""
-    return run(STUDY, quick, out, settings=settings, say=say)
+    return run(STUDY, quick, out, settings=settings, record=record, say=say)

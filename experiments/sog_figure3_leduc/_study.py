@@ -20,6 +20,7 @@ STUDY = Study(
         300: {0: 540, 25_000: 67, 50_000: 68, 100_000: 48, 150_000: 61},
         1000: {0: 145, 25_000: 23, 50_000: 26, 100_000: 18.7, 150_000: 24},
     },
+    results=Path(__file__).parent / "results",
 )
 
 
@@ -28,7 +29,8 @@ def main(
     out: Path,
     *,
     settings: Settings | None = None,
+    record: bool | None = None,
     say: Callable[[str], None] = print,
 ) -> Report:
     """Returns a row per recipe, network and number of simulations; see `_sog.run`."""
-    return run(STUDY, quick, out, settings=settings, say=say)
+    return run(STUDY, quick, out, settings=settings, record=record, say=say)
