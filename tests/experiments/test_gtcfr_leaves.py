@@ -13,7 +13,13 @@ from experiments import gtcfr_leaves
 @pytest.mark.slow  # a minute of compiling
 def test_gtcfr_leaves(tmp_path: Path):
     settings = gtcfr_leaves.Settings(
-        games=("kuhn",), zero=(5,), zero_seeds=2, solved=(50,), solved_seeds=2, iterations=20
+        games=("kuhn",),
+        zero=(5,),
+        zero_seeds=2,
+        solved=(50,),
+        solved_seeds=2,
+        iterations=20,
+        updates=("paper", "alternating"),
     )
     report = gtcfr_leaves.main(True, tmp_path, settings=settings, say=len)
     assert [(r["leaves"], r["updates"], r["leaf_passes"]) for r in report.rows] == [
