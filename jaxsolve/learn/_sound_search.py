@@ -8,15 +8,16 @@ Of the two passes of an alternating iteration, queries are of the second.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from jaxsolve.leaf._value_net import ValueFunction, normalised
 from jaxsolve.search._belief_solve import Gadget
-from jaxsolve.search._growing_solve import Grown, _expand, begin, finish
-from jaxsolve.search._growing_update import GrowingSearch, PriorFunction, Run, reach_at, update
+from jaxsolve.search._growing_solve import Grown, begin, finish, grow
+from jaxsolve.search._growing_state import GrowingSearch, PriorFunction, Run
+from jaxsolve.search._growing_update import reach_at
 from jaxsolve.types import Array, PRNGKey
 
 
@@ -68,22 +69,10 @@ def logged_search(
         jnp.full((slots, 2, hands), 1 / hands, ranges.dtype),
     )
 
-    def regrets(_: Any, carry: tuple[Run, Queries]) -> tuple[Run, Queries]:
-        run, log = carry
-        run = update(search, task, run)
-        return run, _log(search, run, log, jax.random.fold_in(picks, run.iteration))
+    def note(run: Run, log: Queries) -> Queries:
+        return _log(search, run, log, jax.random.fold_in(picks, run.iteration))
 
-    def expand(number: Array, run: Run) -> Run:
-        return _expand(search, task, run, jax.random.fold_in(key, number))
-
-    def one(number: Array, carry: tuple[Run, Queries]) -> tuple[Run, Queries]:
-        run, log = jax.lax.fori_loop(0, search.updates, regrets, carry)
-        low = number * search.together
-        run = jax.lax.fori_loop(low, low + search.together, expand, run)
-        pending = jnp.zeros_like(run.growth.pending)
-        return run._replace(growth=run.growth._replace(pending=pending)), log
-
-    run, log = jax.lax.fori_loop(0, search.rounds, one, (run, log))
+    run, log = grow(search, task, run, key, log, note)
     return finish(search, task, run), log
 
 

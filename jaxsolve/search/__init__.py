@@ -34,10 +34,10 @@ from jaxsolve.search._growing_rules import rules as rules
 from jaxsolve.search._growing_solve import Grown as Grown
 from jaxsolve.search._growing_solve import growing_search as growing_search
 from jaxsolve.search._growing_solve import gt_cfr as gt_cfr
+from jaxsolve.search._growing_state import GrowingSearch as GrowingSearch
 from jaxsolve.search._growing_tree import Compiled as Compiled
 from jaxsolve.search._growing_tree import Growth as Growth
 from jaxsolve.search._growing_tree import compiled as compiled
-from jaxsolve.search._growing_update import GrowingSearch as GrowingSearch
 from jaxsolve.search._growing_worlds import Worlds as Worlds
 from jaxsolve.search._ismcts import Belief as Belief
 from jaxsolve.search._ismcts import IsmctsRoot as IsmctsRoot

@@ -22,7 +22,7 @@ from tqdm import tqdm
 from jaxsolve.leaf._value_net import ValueFunction
 from jaxsolve.search._belief_solve import Gadget
 from jaxsolve.search._growing_solve import Grown, growing_search, gt_cfr
-from jaxsolve.search._growing_update import GrowingSearch, PriorFunction
+from jaxsolve.search._growing_state import GrowingSearch, PriorFunction
 from jaxsolve.search._public_table import PublicTable
 from jaxsolve.solve import Solver
 from jaxsolve.types import Array, PRNGKey

@@ -13,8 +13,10 @@ import jax
 import jax.numpy as jnp
 
 from jaxsolve.search._belief_solve import Gadget
-from jaxsolve.search._growing_solve import Grown, begin, finish, growing_search, open_leaf
-from jaxsolve.search._growing_update import GrowingSearch, Run, shared_max, update
+from jaxsolve.search._growing_expand import open_leaf
+from jaxsolve.search._growing_solve import Grown, begin, finish, growing_search
+from jaxsolve.search._growing_state import GrowingSearch, Run
+from jaxsolve.search._growing_update import shared_max, update
 from jaxsolve.search._public_table import PublicTable
 from jaxsolve.solve import Solver
 from jaxsolve.types import Array

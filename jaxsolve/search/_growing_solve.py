@@ -11,7 +11,8 @@ scaled by the ranges.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -19,29 +20,16 @@ import jax.numpy as jnp
 from jaxsolve.leaf._value_net import ValueFunction, normalised
 from jaxsolve.regret import normalise
 from jaxsolve.search._belief_solve import TRACE, Gadget, no_gadget
-from jaxsolve.search._growing_simulate import Guide, count_visits, simulate
-from jaxsolve.search._growing_tree import (
-    Growth,
-    add,
-    add_children,
-    compiled,
-    follows,
-    settle,
-)
-from jaxsolve.search._growing_update import (
-    GrowingSearch,
-    PriorFunction,
-    Run,
-    Task,
-    flow_of,
-    outflow_of,
-    reach_at,
-    update,
-)
+from jaxsolve.search._growing_expand import expand, open_leaf
+from jaxsolve.search._growing_state import GrowingSearch, PriorFunction, Run, Task
+from jaxsolve.search._growing_tree import Growth, compiled
+from jaxsolve.search._growing_update import outflow_of, update
 from jaxsolve.search._public_table import PublicTable
 from jaxsolve.solve import Solver
 from jaxsolve.tree._gather import take
 from jaxsolve.types import Array, PRNGKey
+
+T = TypeVar("T")
 
 
 class Grown(NamedTuple):
@@ -178,22 +166,44 @@ def gt_cfr(
         prior: of PUCT and of `top`; uniform by default.
     """
     run, task = begin(search, value, root, ranges, gadget, path, prior)
-
-    def regrets(_: Any, run: Run) -> Run:
-        return update(search, task, run)
-
-    def expand(number: Array, run: Run) -> Run:
-        return _expand(search, task, run, jax.random.fold_in(key, number))
-
-    def one(number: Array, run: Run) -> Run:
-        run = jax.lax.fori_loop(0, search.updates, regrets, run)
-        low = number * search.together
-        run = jax.lax.fori_loop(low, low + search.together, expand, run)
-        pending = jnp.zeros_like(run.growth.pending)
-        return run._replace(growth=run.growth._replace(pending=pending))
-
-    run = jax.lax.fori_loop(0, search.rounds, one, run)
+    run, _ = grow(search, task, run, key, (), lambda run, log: log)
     return finish(search, task, run)
+
+
+def grow(
+    search: GrowingSearch,
+    task: Task,
+    run: Run,
+    key: PRNGKey,
+    log: T,
+    note: Callable[[Run, T], T],
+) -> tuple[Run, T]:
+    """Returns the search after all its rounds, and what was noted of it.
+
+    Args:
+        search: options.
+        task: what the search is about.
+        run: the search before its first iteration.
+        key: draws simulations.
+        log: a pytree, before anything is noted.
+        note: takes the search after an iteration of CFR, and the log.
+    """
+
+    def regrets(_: Any, carry: tuple[Run, T]) -> tuple[Run, T]:
+        run = update(search, task, carry[0])
+        return run, note(run, carry[1])
+
+    def simulation(number: Array, run: Run) -> Run:
+        return expand(search, task, run, jax.random.fold_in(key, number))
+
+    def one(number: Array, carry: tuple[Run, T]) -> tuple[Run, T]:
+        run, log = jax.lax.fori_loop(0, search.updates, regrets, carry)
+        low = number * search.together
+        run = jax.lax.fori_loop(low, low + search.together, simulation, run)
+        pending = jnp.zeros_like(run.growth.pending)
+        return run._replace(growth=run.growth._replace(pending=pending)), log
+
+    return jax.lax.fori_loop(0, search.rounds, one, (run, log))
 
 
 def begin(
@@ -268,105 +278,6 @@ def _ranges(possible: Array, ranges: Array, gadget: Gadget) -> tuple[Array, Arra
     floor = (1 - gadget.alpha) * beliefs / jnp.where(top > 0, top, 1)
     on = gadget.on[:, None]
     return jnp.where(on, possible.astype(ranges.dtype), mine), jnp.where(on, floor, 0)
-
-
-def _expand(search: GrowingSearch, task: Task, run: Run, key: PRNGKey) -> Run:
-    """Returns the search after one simulation, with what it has added to the tree."""
-    growth = run.growth
-    rows = search.ground.rows(growth.store)
-    scale = rows.scale[growth.public[0]]
-    focus, start = task.focus, run.start
-    if search.thorough:
-        through = growth.done[focus]
-        focus, start = jnp.where(through, 0, focus), jnp.where(through, run.root_reach, start)
-    guide = Guide(run.total, run.values, run.outflow, start, scale)
-    visit = simulate(
-        rows,
-        growth,
-        guide,
-        key,
-        focus=focus,
-        depth=search.ground.depth,
-        exploration=search.exploration,
-        thorough=search.thorough,
-    )
-    size, width = len(growth.row), growth.num_children
-    here, child = jnp.minimum(visit.node, size - 1), jnp.minimum(visit.child, width - 1)
-    ends = visit.node == size
-    present = growth.inside[here, child]
-    growth = count_visits(growth, visit)
-    if search.top is not None:
-        chosen = jnp.arange(rows.num_actions) == visit.action
-        more = follows(rows, growth.row[here], chosen)
-        growth = add_children(rows, growth, here, more, ~ends & ~present)
-    opens = ~ends & present & (growth.opened[here, child] < 0)
-    expanded = growth.expanded + (~ends & (opens | ~present))
-    run = run._replace(growth=growth._replace(expanded=expanded))
-    run = open_leaf(search, task, run, here, child, visit.pair, opens, every=False)
-    return run
-
-
-def open_leaf(
-    search: GrowingSearch,
-    task: Task,
-    run: Run,
-    up: Array,
-    child: Array,
-    hand: Array,
-    go: Array,
-    *,
-    every: bool,
-) -> Run:
-    """Returns the search with one leaf opened, at which every action is played alike.
-
-    Args:
-        search: options.
-        task: what the search is about.
-        run: the search.
-        up: int32 [], the parent.
-        child: int32 [], which child of it; C for the root.
-        hand: int32 [2], private states; the best actions of the actor's are added.
-        go: bool [], False leaves all as it is.
-        every: add all actions.
-    """
-    growth, ground = run.growth, search.ground
-    rows = ground.rows(growth.store)
-    width, size, new = growth.num_children, len(growth.row), growth.num_opened
-    below = rows.child[growth.row[up], jnp.minimum(child, width - 1)]
-    public = jnp.where(child == width, growth.public[0], below)
-    reach = reach_at(rows, growth, run.outflow, up, child)
-    store, row = ground.open(growth.store, public, new, go)
-    rows = ground.rows(store)
-    legal, actor = rows.legal[row], rows.actor[row]
-    prior = normalise(jnp.zeros(legal.shape, reach.dtype), legal)
-    if task.prior is not None:
-        beliefs, _ = normalised(reach, rows.possible[public])
-        told = task.prior(ground.describe(store, public[None]), beliefs[None])[0]
-        prior = normalise(jnp.where(legal, told[: len(legal)], 0), legal)
-    wanted = jnp.ones(len(legal), bool)
-    if search.top is not None and not every:
-        score = jnp.where(legal[:, hand[actor]], prior[:, hand[actor]], -1.0)
-        wanted = jnp.argsort(jnp.argsort(-score, stable=True), stable=True) < search.top
-    growth = growth._replace(store=store)
-    growth = add(rows, growth, up, child, public, row, prior, wanted, go)
-    if search.thorough:
-        growth = settle(rows, growth, new, go)
-    allowed = growth.allowed[new]
-    policy = normalise(jnp.zeros(legal.shape, reach.dtype), allowed)
-    at = jnp.where(go, new, size)
-
-    def put(array: Array, value: Array) -> Array:
-        return array.at[at].set(value, mode="drop")
-
-    # Loops run on to the largest tree of a batch, so that what was here need not be empty.
-    return run._replace(
-        growth=growth,
-        minimizer=jax.tree.map(put, run.minimizer, search.solver.minimizer.init(policy)),
-        policy=put(run.policy, policy),
-        total=put(run.total, jnp.zeros_like(policy)),
-        values=put(run.values, jnp.zeros_like(policy)),
-        outflow=put(run.outflow, flow_of(actor, reach, policy)),
-    )
 
 
 def finish(search: GrowingSearch, task: Task, run: Run) -> Grown:
