@@ -23,9 +23,22 @@ from experiments.modicum_figure1._spot import Spot
 from jaxsolve import leaf, search, subgame
 from jaxsolve.evaluate import action_values
 
-LEAVES = ("exact", "rollout", "network", "exact_own_pot")
-"""Where values at the limit come from. The last takes no means: there the continuations go on after
-the bet as after a near one (action translation), and are evaluated for the chips that are there."""
+LEAVES = (
+    "exact",
+    "exact_game_root",
+    "rollout",
+    "network",
+    "exact_own_pot",
+    "exact_with_bet",
+)
+"""Where values at the limit come from. "exact_game_root" is solved from the root of "rollout", for
+as many iterations. The last two take no means. In "exact_own_pot" the continuations go on after the
+bet as after a near one (action translation), and are evaluated for the chips that are there. In
+"exact_with_bet" they are continuations of the game with the bet, which nobody has who meets it
+unprepared: that is what values could do at best."""
+
+GAME_ROOT = ("exact_game_root", "rollout")
+"""Of them, those that are solved from the game's root, where O may stay on the menu."""
 
 
 class Settings(NamedTuple):
@@ -33,7 +46,7 @@ class Settings(NamedTuple):
 
     Attributes:
         search: iterations of CFR+ in the first round.
-        drawn: the same where values are drawn at each, which costs far more.
+        drawn: the same from the game's root; drawing values at each costs far more.
         resolve: iterations of CFR+ in the second round.
         target: gap at which a subgame of the second round is left, in chips.
         rollouts: of each value, drawn anew at each iteration.
@@ -74,7 +87,8 @@ def answer(
 
     Args:
         spot: where.
-        policies: continuations, policies of the menu; the first is the blueprint.
+        policies: continuations, policies of the menu, or of the game for "exact_with_bet"; the
+            first is the blueprint.
         choosers: "opponent" or "all".
         values: one of LEAVES.
         settings: budgets.
@@ -101,6 +115,8 @@ def _limited(
 ) -> js.PublicTree:
     """Returns the game with the bet, cut at the end of the first round after the bet."""
     options = {"player": spot.player, "choosers": choosers}
+    if values == "exact_with_bet":
+        return leaf.continuations(spot.game, spot.after_bet, policies, **options)
     if values == "exact_own_pot":
         here = [search.translate(p, spot.game, spot.words(), shown=spot.shown()) for p in policies]
         return leaf.continuations(spot.game, spot.after_bet, here, **options)
@@ -126,7 +142,12 @@ def _drawn(neighbours: jax.Array, draw: leaf.Rollouts, key: jax.Array) -> jax.Ar
 def _learned(
     spot: Spot, policies: Sequence[js.Policy], choosers: str, settings: Settings
 ) -> jax.Array:
-    """Returns the values that a network has learned from rollouts."""
+    """Returns the values that a network has learned from rollouts.
+
+    Differs from the paper's in the loss: payoffs are up to a stack, and Huber's loss in units of a
+    pot would learn something between their median and their mean. It has wider layers, because its
+    features are no more than the moves.
+    """
     draw = leaf.rollouts(
         spot.menu,
         spot.limit,
@@ -136,9 +157,17 @@ def _learned(
         choosers=choosers,
     )
     features = jnp.asarray(leaf.path_features(spot.menu, spot.limit))
-    network = leaf.leaf_network(draw.choices, scale=spot.rules.unit)
+    network = leaf.leaf_network(draw.choices, hidden=(256, 256), scale=spot.rules.unit)
+    table = spot.menu.info.states  # type: ignore[union-attr]
+    assert table is not None
     found = leaf.fit(
-        network, features, draw, jax.random.key(0), steps=settings.steps, scale=spot.rules.unit
+        network,
+        features,
+        draw,
+        jax.random.key(0),
+        steps=settings.steps,
+        learning_rate=3e-3,
+        scale=float(np.abs(table.utility).max()),
     )
     return network.apply(found.parameters, features)
 
@@ -154,28 +183,31 @@ def _first_round(
 ) -> js.Policy:
     """Returns the solution of the search."""
     before = leaf.restrict(part, fallback)
-    probe = subgame.resolve(part, before, spot.bet, player=spot.player)
-    menu = spot.without_bet()
-    states = part.info.players[spot.opener].states  # type: ignore[union-attr]
-    assert states is not None
-    hands = states.parent[_places(probe).classes]
-    worth = np.array([menu[int(h)] for h in hands])
-    if values != "rollout":
+    if values not in GAME_ROOT:
+        probe = subgame.resolve(part, before, spot.bet, player=spot.player)
+        menu = spot.without_bet()
+        states = part.info.players[spot.opener].states  # type: ignore[union-attr]
+        assert states is not None
+        hands = states.parent[_places(probe).classes]
+        worth = np.array([menu[int(h)] for h in hands])
         game = subgame.resolve(part, before, spot.bet, player=spot.player, alternative=worth)
         found = _solve(game, "cfr+", settings.search)
         return subgame.write(before, game, found)
-    draw = leaf.rollouts(
-        spot.menu,
-        spot.limit,
-        policies,
-        count=settings.rollouts,
-        player=spot.player,
-        choosers=choosers,
-    )
-    # Values are drawn inside the solve, so the root is that of the game, where O may stay on the
-    # menu; P's strategy there stays as it was.
-    drawn = Partial(_drawn, jnp.asarray(spot.neighbours), draw)
-    found = _solve(part, search.with_sampled_values(js.cfr_plus(), drawn), settings.drawn)
+    solver = js.cfr_plus()
+    if values == "rollout":
+        draw = leaf.rollouts(
+            spot.menu,
+            spot.limit,
+            policies,
+            count=settings.rollouts,
+            player=spot.player,
+            choosers=choosers,
+        )
+        drawn = Partial(_drawn, jnp.asarray(spot.neighbours), draw)
+        solver = search.with_sampled_values(solver, drawn)
+    # A gadget has its payoffs fixed, so values that are drawn inside the solve have the root of the
+    # game, where O may stay on the menu; P's strategy there stays as it was.
+    found = _solve(part, solver, settings.drawn)
     after = leaf.public_below(part.info.states, np.array([spot.bet]))  # type: ignore[union-attr]
     parts = []
     for i, p in enumerate(part.info.players):  # type: ignore[union-attr]

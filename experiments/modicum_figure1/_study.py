@@ -13,6 +13,7 @@ are few enough for the best responses that generate the values to be exact.
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -37,9 +38,10 @@ LEDUC = Rules(
 )
 FLOP = Rules(
     "flop hold'em, 4 ranks, 2 suits",
-    "holdem(streets=2,ranks=4,suits=2,stack=1000,raises=[2,1],",
+    "holdem(streets=2,ranks=4,suits=2,stack=2000,raises=[1,1],",
     "raise",
     100.0,
+    iterations=2000,
     letter="r",
 )
 
@@ -69,9 +71,11 @@ EXACT = (
     ("bias", "all", "exact"),
 )
 ESTIMATED = (
+    ("self_generated", "opponent", "exact_game_root"),
     ("self_generated", "opponent", "rollout"),
     ("self_generated", "opponent", "network"),
     ("self_generated", "opponent", "exact_own_pot"),
+    ("self_generated", "opponent", "exact_with_bet"),
 )
 
 QUICK = (
@@ -88,9 +92,8 @@ FULL = (
     Plan(
         FLOP,
         (1, 2, 4, 8, 16),
-        (EXACT[2], EXACT[0]),
-        Settings(search=500, resolve=500, target=0.05),
-        200,
+        (*EXACT, *(line for line in ESTIMATED if line[2] in ("exact_own_pot", "exact_with_bet"))),
+        Settings(search=3000, resolve=3000, target=0.02),
     ),
 )
 
@@ -115,7 +118,7 @@ def main(
     plans = plans or (QUICK if quick else FULL)
     rows: list[dict[str, Any]] = []
     report = Report("modicum_figure1", quick, 0.0, rows)
-    report.extra = {"spots": []}
+    report.extra = {"complete": False, "spots": []}
     with jax.enable_x64(True):
         for plan in plans:
             here = spot(plan.rules)
@@ -125,7 +128,10 @@ def main(
                 print(", ".join(cell(v) for v in row.values()), flush=True)
                 report.seconds = time.perf_counter() - begin
                 report.save(out)
-    report.save(out, figure=_figure(rows))
+            report.save(out, figure=_figure(rows))
+    report.extra["complete"] = True
+    report.seconds = time.perf_counter() - begin
+    report.save(out)
     if record:
         report.record(RESULTS)
     return report
@@ -152,10 +158,12 @@ def measured(here: Spot, plan: Plan) -> Iterator[dict[str, Any]]:
     begin = time.perf_counter()
     iterations = plan.rules.iterations
     found = js.solve(here.game, "cfr+", iterations=iterations, measure_every=iterations)
-    yield row("in_abstraction", here.mbb(found.average), time.perf_counter() - begin)
+    prepared = dataclasses.replace(found.average, info=here.game.info)
+    yield row("in_abstraction", here.mbb(prepared), time.perf_counter() - begin)
     for method, choosers, values in plan.lines:
         begin = time.perf_counter()
-        policies = continuations(here, method, choosers, max(plan.values), plan.generate)
+        base = prepared if values == "exact_with_bet" else here.blueprint
+        policies = continuations(here, base, method, choosers, max(plan.values), plan.generate)
         made = time.perf_counter() - begin
         for count in plan.values:
             if count > len(policies):
@@ -175,23 +183,26 @@ def measured(here: Spot, plan: Plan) -> Iterator[dict[str, Any]]:
 
 
 def continuations(
-    here: Spot, method: str, choosers: str, count: int, iterations: int
+    here: Spot, blueprint: js.Policy, method: str, choosers: str, count: int, iterations: int
 ) -> list[js.Policy]:
-    """Returns continuations in the game of the menu, the blueprint first.
+    """Returns continuations in the game that a blueprint is of, the blueprint first.
 
     Args:
         here: the spot.
+        blueprint: of the menu, or of the game with the bet.
         method: "self_generated", or "bias": four, as in Modicum.
         choosers: "opponent" or "all".
         count: how many are generated.
         iterations: of CFR+ for each.
     """
+    menu = blueprint is here.blueprint
+    tree, limit = (here.menu, here.limit) if menu else (here.game, here.after_bet)
     if method == "bias":
-        return leaf.biased(here.menu, here.blueprint, classes=leaf.poker_class)
+        return leaf.biased(tree, blueprint, classes=leaf.poker_class)
     return search.self_generated(
-        here.menu,
-        here.limit,
-        here.blueprint,
+        tree,
+        limit,
+        blueprint,
         count=count,
         player=here.player,
         choosers=choosers,
@@ -219,7 +230,7 @@ def _figure(rows: list[dict[str, Any]]) -> Any:
     except ImportError:
         return None
     names = list(dict.fromkeys(r["game"] for r in rows))
-    figure = Figure(figsize=(6 * len(names), 4), layout="constrained")
+    figure = Figure(figsize=(6 * len(names), 5), layout="constrained")
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         mine = [r for r in rows if r["game"] == name]
         for k, r in enumerate(r for r in mine if r["values"] is None):
@@ -236,5 +247,5 @@ def _figure(rows: list[dict[str, Any]]) -> Any:
         axes.set(xlabel="values per state", ylabel="exploitability (mbb/g)")
         axes.set_xticks([1, 2, 4, 8, 16], ["1", "2", "4", "8", "16"])
         axes.grid(alpha=0.3, which="both")
-        axes.legend(fontsize=7)
+        axes.legend(fontsize=7, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.15))
     return figure

@@ -31,7 +31,8 @@ def test_modicum_figure1(tmp_path: Path):
     rules = Rules(
         "tiny", "nolimit_leduc(ranks=3,suits=1,stack=12,ante=2,raises=1,", "bet", 2.0, 2000
     )
-    lines = (EXACT[3], *(("self_generated", "opponent", v) for v in ("rollout", "network")))
+    others = ("exact_game_root", "rollout", "network", "exact_with_bet")
+    lines = (EXACT[3], *(("self_generated", "opponent", v) for v in others))
     settings = Settings(search=100, resolve=100, target=1e-2, drawn=50, rollouts=1, steps=20)
     plan = Plan(rules, (2,), lines, settings, generate=50)
     report = modicum_figure1.main(True, tmp_path, plans=[plan])
