@@ -81,6 +81,7 @@ def answer(
     values: str = "exact",
     settings: Settings | None = None,
     room: int = 1,
+    learned: jax.Array | None = None,
     fallback: js.Policy,
 ) -> Answer:
     """Returns P's answer to the bet.
@@ -94,55 +95,26 @@ def answer(
         settings: budgets.
         room: pads the continuations to so many with the blueprint, so that answers with more and
             with fewer of them are the same compiled program.
+        learned: for "network", values of as many continuations as there is room for.
         fallback: of the game with the bet, where nothing is searched.
     """
     begin = time.perf_counter()
     settings = settings or Settings()
+    if values == "network":
+        assert learned is not None
+        used = [k if k < len(policies) else 0 for k in range(room)]
+        learned = _chosen(learned, jnp.array(used))
     policies = [*policies, *policies[:1] * (room - len(policies))]
-    part = _limited(spot, policies, choosers, values, settings, fallback)
+    part = _limited(spot, policies, choosers, values, learned, fallback)
     solution = _first_round(spot, part, policies, choosers, values, settings, fallback)
     whole = leaf.extend(part, solution, fallback)
     return Answer(_second_round(spot, part, solution, whole, settings), time.perf_counter() - begin)
 
 
-def _limited(
-    spot: Spot,
-    policies: Sequence[js.Policy],
-    choosers: str,
-    values: str,
-    settings: Settings,
-    fallback: js.Policy,
-) -> js.PublicTree:
-    """Returns the game with the bet, cut at the end of the first round after the bet."""
-    options = {"player": spot.player, "choosers": choosers}
-    if values == "exact_with_bet":
-        return leaf.continuations(spot.game, spot.after_bet, policies, **options)
-    if values == "exact_own_pot":
-        here = [search.translate(p, spot.game, spot.words(), shown=spot.shown()) for p in policies]
-        return leaf.continuations(spot.game, spot.after_bet, here, **options)
-    if values == "network":
-        near = _learned(spot, policies, choosers, settings)
-    else:
-        near = leaf.leaf_values(spot.menu, spot.limit, policies, **options)
-    worth = _mean_of(jnp.asarray(spot.neighbours), near)
-    same = [fallback] * len(policies)  # never played: only the number of choices matters
-    return leaf.continuations(spot.game, spot.after_bet, same, values=worth, **options)
-
-
-def _mean_of(neighbours: jax.Array, values: jax.Array) -> jax.Array:
-    """Returns values after the bet [L', ...] of those after its neighbours [L, ...]."""
-    return (values[neighbours[0]] + values[neighbours[1]]) / 2
-
-
-def _drawn(neighbours: jax.Array, draw: leaf.Rollouts, key: jax.Array) -> jax.Array:
-    both = draw(key, neighbours.reshape(-1))
-    return both.reshape(2, neighbours.shape[1], *draw.choices).mean(0)
-
-
-def _learned(
+def learn(
     spot: Spot, policies: Sequence[js.Policy], choosers: str, settings: Settings
 ) -> jax.Array:
-    """Returns the values that a network has learned from rollouts.
+    """Returns float [L, k_0, k_1], values that one network has learned from rollouts.
 
     Differs from the paper's in the loss: payoffs are up to a stack, and Huber's loss in units of a
     pot would learn something between their median and their mean. It has wider layers, because its
@@ -170,6 +142,47 @@ def _learned(
         scale=float(np.abs(table.utility).max()),
     )
     return network.apply(found.parameters, features)
+
+
+def _limited(
+    spot: Spot,
+    policies: Sequence[js.Policy],
+    choosers: str,
+    values: str,
+    learned: jax.Array | None,
+    fallback: js.Policy,
+) -> js.PublicTree:
+    """Returns the game with the bet, cut at the end of the first round after the bet."""
+    options = {"player": spot.player, "choosers": choosers}
+    if values == "exact_with_bet":
+        return leaf.continuations(spot.game, spot.after_bet, policies, **options)
+    if values == "exact_own_pot":
+        here = [search.translate(p, spot.game, spot.words(), shown=spot.shown()) for p in policies]
+        return leaf.continuations(spot.game, spot.after_bet, here, **options)
+    near = learned
+    if near is None:
+        near = leaf.leaf_values(spot.menu, spot.limit, policies, **options)
+    worth = _mean_of(jnp.asarray(spot.neighbours), near)
+    same = [fallback] * len(policies)  # never played: only the number of choices matters
+    return leaf.continuations(spot.game, spot.after_bet, same, values=worth, **options)
+
+
+def _mean_of(neighbours: jax.Array, values: jax.Array) -> jax.Array:
+    """Returns values after the bet [L', ...] of those after its neighbours [L, ...]."""
+    return (values[neighbours[0]] + values[neighbours[1]]) / 2
+
+
+def _drawn(neighbours: jax.Array, draw: leaf.Rollouts, key: jax.Array) -> jax.Array:
+    both = draw(key, neighbours.reshape(-1))
+    return both.reshape(2, neighbours.shape[1], *draw.choices).mean(0)
+
+
+def _chosen(values: jax.Array, used: jax.Array) -> jax.Array:
+    """Returns values [L, k_0, k_1] of some continuations of who has a choice."""
+    for axis in (1, 2):
+        if values.shape[axis] > 1:
+            values = jnp.take(values, used, axis)
+    return values
 
 
 def _first_round(

@@ -14,6 +14,7 @@ are few enough for the best responses that generate the values to be exact.
 from __future__ import annotations
 
 import dataclasses
+import json
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -23,12 +24,18 @@ import jax
 
 import jaxsolve as js
 from experiments._report import Report, cell
-from experiments.modicum_figure1._response import Settings, answer
+from experiments.modicum_figure1._response import Settings, answer, learn
 from experiments.modicum_figure1._spot import Rules, Spot, spot, translated
 from jaxsolve import leaf, search
 
 RESULTS = Path(__file__).parent / "results"
 """Committed results, by device and version of JAX."""
+
+KEYS = ("game", "method", "choosers", "leaf", "values")
+"""What tells rows apart."""
+
+BIASED = 4
+"""Biased continuations: the blueprint, and more folds, calls or raises."""
 
 ONE_SUIT = Rules(
     "nolimit_leduc, 5 ranks, 1 suit", "nolimit_leduc(ranks=5,suits=1,stack=20,ante=2,", "bet", 2.0
@@ -107,6 +114,8 @@ def main(
 ) -> Report:
     """Returns a row per point and line, after saving them in `out`; saved as they come.
 
+    A run that was stopped goes on where it was, if it is started again with the same `out`.
+
     Args:
         quick: one-suited Leduc only, with exact values.
         out: folder.
@@ -118,27 +127,37 @@ def main(
     plans = plans or (QUICK if quick else FULL)
     rows: list[dict[str, Any]] = []
     report = Report("modicum_figure1", quick, 0.0, rows)
-    report.extra = {"complete": False, "spots": []}
+    report.extra = {"complete": False, "spots": [], "plans": [str(plan) for plan in plans]}
+    earlier, spent = _earlier(report, out)
+    begin -= spent
     with jax.enable_x64(True):
         for plan in plans:
             here = spot(plan.rules)
             report.extra["spots"].append(_described(here))
-            for row in measured(here, plan):
+            for row in measured(here, plan, earlier):
                 rows.append(row)
                 print(", ".join(cell(v) for v in row.values()), flush=True)
                 report.seconds = time.perf_counter() - begin
-                report.save(out)
-            report.save(out, figure=_figure(rows))
+                if len(rows) > len(earlier):
+                    report.save(out)
     report.extra["complete"] = True
-    report.seconds = time.perf_counter() - begin
-    report.save(out)
+    report.save(out, figure=_figure(rows))
     if record:
         report.record(RESULTS)
     return report
 
 
-def measured(here: Spot, plan: Plan) -> Iterator[dict[str, Any]]:
-    """Yields the rows of one game: the horizontal lines, then each curve."""
+def measured(
+    here: Spot, plan: Plan, earlier: Sequence[dict[str, Any]] = ()
+) -> Iterator[dict[str, Any]]:
+    """Yields the rows of one game: the horizontal lines, then each curve.
+
+    Args:
+        here: the spot.
+        plan: what is measured.
+        earlier: rows of curves that need not be measured again.
+    """
+    known = {tuple(r[k] for k in KEYS): r for r in earlier}
 
     def row(method: str, mbb: float, seconds: float, **more: Any) -> dict[str, Any]:
         empty = {"choosers": None, "leaf": None, "values": None}
@@ -161,12 +180,20 @@ def measured(here: Spot, plan: Plan) -> Iterator[dict[str, Any]]:
     prepared = dataclasses.replace(found.average, info=here.game.info)
     yield row("in_abstraction", here.mbb(prepared), time.perf_counter() - begin)
     for method, choosers, values in plan.lines:
+        counts = [k for k in plan.values if method != "bias" or k <= BIASED]
+        curve = [(plan.rules.name, method, choosers, values, k) for k in counts]
+        if all(key in known for key in curve):
+            yield from (known[key] for key in curve)
+            continue
         begin = time.perf_counter()
         base = prepared if values == "exact_with_bet" else here.blueprint
         policies = continuations(here, base, method, choosers, max(plan.values), plan.generate)
+        network = values == "network"
+        learned = learn(here, policies, choosers, plan.settings) if network else None
         made = time.perf_counter() - begin
-        for count in plan.values:
-            if count > len(policies):
+        for count, key in zip(counts, curve, strict=True):
+            if key in known:
+                yield known[key]
                 continue
             got = answer(
                 here,
@@ -175,6 +202,7 @@ def measured(here: Spot, plan: Plan) -> Iterator[dict[str, Any]]:
                 values=values,
                 settings=plan.settings,
                 room=len(policies),
+                learned=learned,
                 fallback=fallback,
             )
             seconds = got.seconds + made * count / len(policies)
@@ -208,6 +236,19 @@ def continuations(
         choosers=choosers,
         iterations=iterations,
     )
+
+
+def _earlier(report: Report, out: Path) -> tuple[list[dict[str, Any]], float]:
+    """Returns the rows that a stopped run of the same plans left, and how long it took."""
+    path = out / "result.json"
+    if not path.exists():
+        return [], 0.0
+    found, same = json.loads(path.read_text()), json.loads(report.as_json())
+    if found.get("complete", True) or any(
+        found.get(k) != same[k] for k in ("plans", "device", "jax")
+    ):
+        return [], 0.0
+    return found["rows"], found["seconds"]
 
 
 def _described(here: Spot) -> dict[str, Any]:
