@@ -104,6 +104,8 @@ def mixed(*sources: Source) -> Source:
         parts = [m[0] for m in made]
         if any(p.value_weight is not None for p in parts):
             parts = [p.weighted() for p in parts]
+        width = max(p.policy.shape[1] for p in parts)
+        parts = [p._replace(policy=_widened(p.policy, width)) for p in parts]
         examples = jax.tree.map(lambda *x: jnp.concatenate(x), *parts)
         return examples, tuple(m[1] for m in made)
 
@@ -115,6 +117,11 @@ def mixed(*sources: Source) -> Source:
 
     settings = ", ".join(s.settings for s in sources if s.settings)
     return Source(init, sample, sum(s.batch for s in sources), counts, settings)
+
+
+def _widened(policy: Array, width: int) -> Array:
+    """Returns policies [B, A, H] with so many actions, the further ones never played."""
+    return jnp.pad(policy, ((0, 0), (0, width - policy.shape[1]), (0, 0)))
 
 
 def _at_leaves(found: Solution, possible: Array, key: PRNGKey, count: int) -> tuple[Array, Array]:

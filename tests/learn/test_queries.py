@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -84,6 +85,23 @@ def test_mixed_sources_go_on_where_each_was():
     after, _ = sample(net(), state, jax.random.key(2))
     np.testing.assert_allclose(after.beliefs[8:], alone.beliefs)
     np.testing.assert_allclose(after.values[8:], alone.values, atol=1e-6)
+
+
+def test_mixed_sources_may_differ_in_actions():
+    """Where there are fewer actions than elsewhere, the others are never played."""
+
+    def certain(actions: int) -> learn.Source:
+        """Returns a source of a single belief, at which the last action is played."""
+        hands = np.full((1, 2, 3), 1 / 3)
+        policy = np.zeros((1, actions, 3))
+        policy[:, -1] = 1
+        one = learn.Examples(np.zeros(1, np.int32), hands, 0 * hands, policy)
+        one = jax.tree.map(jnp.asarray, one)
+        return learn.Source(lambda _: 0, lambda net, state, key: (one, state), 1)
+
+    both = learn.mixed(certain(2), certain(4))
+    examples, _ = both.sample(net(), both.init(jax.random.key(0)), jax.random.key(1))
+    np.testing.assert_array_equal(examples.policy[..., 0], [[0, 1, 0, 0], [0, 0, 0, 1]])
 
 
 def test_no_searches_are_refused():
