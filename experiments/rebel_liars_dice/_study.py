@@ -1,25 +1,31 @@
-"""Exploitability of a recursive search on liar's dice, whose values are learned.
+"""Exploitability of searches on liar's dice whose values are learned, against ReBeL's figures.
 
 Searches see two bids ahead; below, a network says what beliefs are worth. It learns from one of two
-sources: searches that follow their own play (ReBeL), or random beliefs from the last bids upwards
-(DeepStack). The policy is the search's own, all the way down: each search starts from the beliefs
-that the one before came to, without a constraint, and the composed policy is measured exactly.
+sources: searches that follow their own play, together with random beliefs (`rebel`), or random
+beliefs alone, from the last bids upwards (`deepstack`). The composed policy of the whole game is
+measured exactly, for three ways of composing:
 
-Two recursions are measured. In one, beliefs and play follow the average policies, as in ReBeL's
-`exploitability` column. In the other both are those of a random iteration, which is what makes
-ReBeL's play sound; many such policies are mixed.
+- "continual": each search is under the gadget of continual re-solving.
+- "average": each search starts from the beliefs that the average policies of the one before come
+  to, without a constraint.
+- "random iteration": beliefs and play are those of a random iteration of each search. Many such
+  policies are mixed.
+
+The published figures are of the last way: means of 1,024 policies, searches of 1,024 iterations of
+CFR, depth 2. Two ways are measured without a network, too: with searches that see the end of the
+game, which shows what is due to composing and what to the network.
 
 Source: Brown, Bakhtin, Lerer & Gong 2020, "Combining deep reinforcement learning and search for
-imperfect-information games" (ReBeL), and its released program: 1,024 iterations of CFR, depth 2.
-Differs: the solver, the number of iterations in training, and the size of the runs, which are given
-with each row.
+imperfect-information games" (ReBeL), and its released program (`scripts/eval_all.py`).
+Differs: the solver (PCFR+); the network is told what uniform play is worth and has half the width;
+half of the beliefs are random; a few minutes of training.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +37,11 @@ import jaxsolve as js
 from experiments._report import Report
 from jaxsolve import learn, nets
 from jaxsolve.search import (
+    PublicGame,
     actions_limit,
     compose,
     continual,
+    no_limit,
     policy_of,
     public_game,
     subgames,
@@ -50,46 +58,55 @@ SIZES = {
     "2x3": ("liars_dice(sides=3,dice=2)", 0.017),
 }
 
-SOURCES = ("rebel", "deepstack")
-
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
     """What to run.
 
     Attributes:
-        sizes: rows of `SIZES`.
-        seconds: of training, each size and source.
-        steps: batches of the plan; a run that is over time stops before.
-        batch: beliefs solved together.
+        parts: rows of `SIZES`, each with a source, "rebel" or "deepstack".
+        exact: rows of `SIZES` that are also measured without a network.
+        exact_iterations: of searches to the end of the game, which happen at every decision.
+        steps: batches of training.
+        seconds: a run that trains for longer stops before its last step.
+        batch: beliefs solved together; of "rebel", half of them random.
         updates: of the network after each batch.
         solver_iterations: of each search in training.
         iterations: of each search that is measured.
         repeats: policies of random iterations that are mixed; 0 for none.
         width: of the network's two layers.
         epsilon: exploration in self-play.
+        alpha: share of the gadget in the opponent's range.
     """
 
-    sizes: tuple[str, ...] = ("1x4", "1x5", "1x6", "2x3")
-    seconds: float = 3000
-    steps: int = 3000
-    batch: int = 64
-    updates: int = 8
+    parts: tuple[tuple[str, str], ...] = (
+        ("1x4", "rebel"),
+        ("1x5", "rebel"),
+        ("1x4", "deepstack"),
+        ("1x6", "rebel"),
+        ("2x3", "rebel"),
+    )
+    exact: tuple[str, ...] = ("1x4",)
+    exact_iterations: int = 256
+    steps: int = 800
+    seconds: float = 3600
+    batch: int = 96
+    updates: int = 32
     solver_iterations: int = 64
     iterations: int = 1024
-    repeats: int = 16
-    width: int = 256
+    repeats: int = 0
+    width: int = 128
     epsilon: float = 0.25
+    alpha: float = 0.5
 
 
 QUICK = Settings(
-    sizes=("1x4",),
-    seconds=30,
+    parts=(("1x4", "rebel"),),
+    exact=(),
     steps=40,
-    batch=32,
+    batch=48,
     solver_iterations=32,
     iterations=64,
-    repeats=0,
     width=64,
 )
 
@@ -99,18 +116,17 @@ def main(
     out: Path,
     *,
     settings: Settings | None = None,
-    sources: Sequence[str] = SOURCES,
     record: bool | None = None,
     say: Callable[[str], None] = print,
 ) -> Report:
-    """Returns a row per size, source and way of recursing.
+    """Returns a row per size, source and way of composing.
 
     Args:
         quick: the smallest size, for seconds.
         out: folder; training in it is resumed.
         settings: instead of those of the full or the quick run.
-        sources: "rebel", "deepstack".
-        record: also write the result of this device to `RESULTS`; by default for the full run.
+        record: also write the result of this device to `RESULTS`, after each part; by default for
+            the full run. It is `complete` after the last.
         say: receives progress, a line at a time.
     """
     begin = time.perf_counter()
@@ -118,49 +134,58 @@ def main(
     chosen = settings or (QUICK if quick else Settings())
     rows: list[dict[str, Any]] = []
     curves: dict[str, Any] = {}
-    report = Report("rebel_liars_dice", quick, 0.0, rows, {"curves": curves})
-    for size in chosen.sizes:
-        for source in sources:
-            found, curve = learn_and_measure(size, source, chosen, out)
-            rows += found
-            curves[f"{size} {source}"] = curve
-            for row in found:
-                say(
-                    f"{size} {source}, {row['policy']}: {row['exploitability']:.4f} after "
-                    f"{row['train_seconds']:.0f} s (paper: {row['exploitability_paper']})"
-                )
-            report.seconds = time.perf_counter() - begin
-            report.save(out)
-    report.save(out, figure=_figure(rows))
-    if record:
-        report.record(RESULTS)
+    report = Report("rebel_liars_dice", quick, 0.0, rows)
+    parts = [*((size, "exact") for size in chosen.exact), *chosen.parts]
+    for k, (size, source) in enumerate(parts):
+        if source == "exact":
+            found = without_network(size, chosen)
+        else:
+            found, curves[f"{size} {source}"] = learn_and_measure(size, source, chosen, out)
+        rows += found
+        for row in found:
+            say(
+                f"{size} {source}, {row['policy']}: {row['exploitability']:.4f} after "
+                f"{row['train_seconds']:.0f} s (paper: {row['exploitability_paper']})"
+            )
+        report.seconds = time.perf_counter() - begin
+        report.extra = {"complete": k + 1 == len(parts), "curves": curves}
+        report.save(out, figure=_figure(rows))
+        if record:
+            report.record(RESULTS)
     return report
+
+
+def without_network(size: str, settings: Settings) -> list[dict[str, Any]]:
+    """Returns the rows of searches to the end of the game, one at every decision."""
+    study = _Study(size, settings)
+    iterations = settings.exact_iterations
+    rows = []
+    for safe in (True, False):
+        search = continual(
+            study.game,
+            no_limit,
+            study.solver,
+            iterations=iterations,
+            alpha=settings.alpha,
+            safe=safe,
+        )
+        name = "continual" if safe else "average"
+        gap = study.exploitability([compose(search, None)])
+        rows.append(study.row("exact", name, iterations, gap))
+    return rows
 
 
 def learn_and_measure(
     size: str, data: str, settings: Settings, out: Path
 ) -> tuple[list[dict[str, Any]], list[dict[str, float]]]:
     """Returns the rows of one size and source, and the curve of its training."""
-    name, paper = SIZES[size]
-    rules = games.load(name)
-    game = public_game(rules)
-    limit, solver = actions_limit(2), js.cfr_plus()
-    depth_two = subgames(game, limit)
+    study = _Study(size, settings)
     module = nets.ValueNetwork(settings.width, 2, activation="gelu", layer_norm=True)
-    net = nets.make_net(game, module, jax.random.key(0))
-    same: dict[str, Any] = {"iterations": settings.solver_iterations, "batch": settings.batch}
-    if data == "rebel":
-        source = learn.self_play(game, depth_two, solver, epsilon=settings.epsilon, **same)
-    else:
-        stages = by_last_action(game)
-        each = max(1, settings.steps // (2 * len(stages)))
-        source = learn.random_beliefs(game, depth_two, solver, stages=stages, steps=each, **same)
-    plan = learn.Plan(
-        steps=settings.steps, updates=settings.updates, learning_rate=1e-3, buffer=1 << 15
-    )
+    net = nets.make_net(study.game, module, jax.random.key(0))
+    plan = learn.Plan(steps=settings.steps, updates=settings.updates, buffer=1 << 15)
     done = learn.train(
         net,
-        source,
+        study.source(data),
         plan,
         out=out / f"training-{size}-{data}",
         resume=True,
@@ -168,49 +193,100 @@ def learn_and_measure(
         time_limit=settings.seconds,
         progress=False,
     )
-    tree = js.compile(rules, layout="hands")
-    common = {
-        "size": size,
-        "data": data,
+    trained = {
         "train_seconds": round(done.curve[-1]["seconds"], 1),
         "examples": int(done.curve[-1]["examples"]),
     }
     rows = []
-    for sampled in (False, True):
-        search = continual(
-            game,
-            limit,
-            solver,
-            iterations=settings.iterations,
-            every=sampled,
-            safe=False,
-            sampled=sampled,
-        )
-        count = settings.repeats if sampled else 1
+    for name, count, options in (
+        ("continual", 1, {"safe": True, "alpha": settings.alpha}),
+        ("average", 1, {"safe": False, "every": False}),
+        ("random iteration", settings.repeats, {"safe": False, "every": False, "sampled": True}),
+    ):
         if not count:
             continue
-        policies = [
-            policy_of(
-                tree,
-                game,
-                compose(search, done.net, jax.random.key(k) if sampled else None),
-            )
-            for k in range(count)
-        ]
-        gap = float(js.exploitability(tree, js.mix_policies(tree, policies)))
-        rows.append(
-            {
-                **common,
-                "policy": f"random iteration, {count} mixed" if sampled else "average",
-                "iterations": settings.iterations,
-                "exploitability": gap,
-                "exploitability_paper": paper,
-            }
+        search = continual(
+            study.game, study.limit, study.solver, iterations=settings.iterations, **options
         )
+        keys = [jax.random.key(k) if search.sampled else None for k in range(count)]
+        gap = study.exploitability([compose(search, done.net, key) for key in keys])
+        label = f"{name}, {count} mixed" if search.sampled else name
+        rows.append(study.row(data, label, settings.iterations, gap) | trained)
     return rows, done.curve
 
 
-def by_last_action(game: Any) -> list[list[int]]:
+class _Study:
+    """One size: its game, trees and rows."""
+
+    def __init__(self, size: str, settings: Settings) -> None:
+        name, self.paper = SIZES[size]
+        self.size, self.settings = size, settings
+        rules = games.load(name)
+        self.game: PublicGame = public_game(rules)
+        self.tree = js.compile(rules, layout="hands")
+        self.limit, self.solver = actions_limit(2), js.pcfr_plus()
+
+    def source(self, data: str) -> learn.Source:
+        """Returns a source of training data."""
+        s, game = self.settings, self.game
+        every = subgames(game, self.limit)
+        if data == "deepstack":
+            stages = by_last_action(game)
+            each = max(1, s.steps // (2 * len(stages)))
+            return learn.random_beliefs(
+                game,
+                every,
+                self.solver,
+                stages=stages,
+                steps=each,
+                iterations=s.solver_iterations,
+                batch=s.batch,
+            )
+        play = learn.self_play(
+            game,
+            every,
+            self.solver,
+            iterations=s.solver_iterations,
+            batch=s.batch // 2,
+            epsilon=s.epsilon,
+        )
+        # Late bids have small subgames, and those of one source are padded to a common size.
+        late_first = [kind for stage in by_last_action(game) for kind in stage]
+        groups = [sorted(part.tolist()) for part in np.array_split(late_first, 3)]
+        drawn = [
+            learn.random_beliefs(
+                game,
+                subgames(game, self.limit, kinds=kinds),
+                self.solver,
+                stages=[kinds],
+                steps=1,
+                iterations=s.solver_iterations,
+                batch=max(1, s.batch // 2 // len(groups)),
+            )
+            for kinds in groups
+        ]
+        return learn.mixed(play, *drawn)
+
+    def exploitability(self, tables: list[np.ndarray]) -> float:
+        """Returns that of a mixture of composed policies."""
+        policies = [policy_of(self.tree, self.game, table) for table in tables]
+        return float(js.exploitability(self.tree, js.mix_policies(self.tree, policies)))
+
+    def row(self, data: str, policy: str, iterations: int, gap: float) -> dict[str, Any]:
+        """Returns a row of the result, without training."""
+        return {
+            "size": self.size,
+            "data": data,
+            "train_seconds": 0.0,
+            "examples": 0,
+            "policy": policy,
+            "iterations": iterations,
+            "exploitability": gap,
+            "exploitability_paper": self.paper,
+        }
+
+
+def by_last_action(game: PublicGame) -> list[list[int]]:
     """Returns the kinds of public states, those with the latest bids first."""
     last = game.action[game.representative]
     return [
@@ -236,6 +312,6 @@ def _figure(rows: list[dict[str, Any]]) -> Any:
     x = [sizes.index(s) + len(kinds) * width for s in paper]
     axes.bar(x, list(paper.values()), width, label="ReBeL, published", color="lightgray")
     axes.set_xticks([k + 0.4 - width / 2 for k in range(len(sizes))], sizes)
-    axes.set(ylabel="exploitability", title="Liar's dice, searches two bids deep")
+    axes.set(ylabel="exploitability", yscale="log", title="Liar's dice, searches two bids deep")
     axes.legend(fontsize=7)
     return figure

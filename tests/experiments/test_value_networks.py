@@ -40,9 +40,11 @@ def test_value_net_leduc(tmp_path: Path):
 @pytest.mark.slow  # compiles a dozen searches
 def test_rebel_liars_dice(tmp_path: Path):
     settings = rebel_liars_dice.Settings(
-        sizes=("1x4",),
+        parts=(("1x4", "rebel"), ("1x4", "deepstack")),
+        exact=("1x4",),
+        exact_iterations=4,
         steps=2,
-        batch=4,
+        batch=12,
         updates=1,
         solver_iterations=2,
         iterations=4,
@@ -50,12 +52,16 @@ def test_rebel_liars_dice(tmp_path: Path):
         width=8,
     )
     report = rebel_liars_dice.main(True, tmp_path, settings=settings, say=len)
-    assert [(r["size"], r["data"]) for r in report.rows] == [
-        *[("1x4", "rebel")] * 2,
-        *[("1x4", "deepstack")] * 2,
+    trained = ["continual", "average", "random iteration, 2 mixed"]
+    assert [(r["data"], r["policy"]) for r in report.rows] == [
+        *[("exact", name) for name in trained[:2]],
+        *[("rebel", name) for name in trained],
+        *[("deepstack", name) for name in trained],
     ]
     for row in report.rows:
+        assert row["size"] == "1x4"
         assert row["exploitability_paper"] == 0.017
         assert 0 < row["exploitability"] < 1
-        assert row["train_seconds"] > 0
+        assert (row["train_seconds"] > 0) == (row["data"] != "exact")
+    assert json.loads((tmp_path / "result.json").read_text())["complete"]
     assert (tmp_path / "rebel_liars_dice.png").stat().st_size > 1000
