@@ -37,31 +37,35 @@ def test_value_net_leduc(tmp_path: Path):
     assert (tmp_path / "value_net_leduc.png").stat().st_size > 1000
 
 
-@pytest.mark.slow  # compiles a dozen searches
-def test_rebel_liars_dice(tmp_path: Path):
+TRAINED = ("continual", "average", "random iteration, 2 mixed")
+
+
+@pytest.mark.slow  # compiles several searches
+@pytest.mark.parametrize(
+    ("source", "exact", "repeats"), [("rebel", ("1x4",), 0), ("deepstack", (), 2)]
+)
+def test_rebel_liars_dice(source: str, exact: tuple[str, ...], repeats: int, tmp_path: Path):
     settings = rebel_liars_dice.Settings(
-        parts=(("1x4", "rebel"), ("1x4", "deepstack")),
-        exact=("1x4",),
+        parts=(("1x4", source),),
+        exact=exact,
         exact_iterations=4,
         steps=2,
         batch=12,
         updates=1,
         solver_iterations=2,
         iterations=4,
-        repeats=2,
+        repeats=repeats,
         width=8,
     )
     report = rebel_liars_dice.main(True, tmp_path, settings=settings, say=len)
-    trained = ["continual", "average", "random iteration, 2 mixed"]
     assert [(r["data"], r["policy"]) for r in report.rows] == [
-        *[("exact", name) for name in trained[:2]],
-        *[("rebel", name) for name in trained],
-        *[("deepstack", name) for name in trained],
+        *[("exact", name) for name in TRAINED[:2] if exact],
+        *[(source, name) for name in TRAINED[: 3 if repeats else 2]],
     ]
     for row in report.rows:
         assert row["size"] == "1x4"
         assert row["exploitability_paper"] == 0.017
         assert 0 < row["exploitability"] < 1
-        assert (row["train_seconds"] > 0) == (row["data"] != "exact")
+        assert (row["examples"] > 0) == (row["data"] != "exact")
     assert json.loads((tmp_path / "result.json").read_text())["complete"]
     assert (tmp_path / "rebel_liars_dice.png").stat().st_size > 1000
