@@ -2,9 +2,9 @@
 
 Two recipes: "paper" searches with the paper's updates (simultaneous, linear averaging), SoG(100, 1)
 while training; "ours" with alternating updates and averages of weight t ** 4, which ask the network
-twice in an iteration, with simulations that pass by what is open to its ends, and with solvers that
-take a random belief where there is no query. The paper does not say how its networks for these
-small games were trained; the network and the optimiser are ours in both.
+twice in an iteration, with simulations that pass by what is open to its ends from s = 50 on, and
+with solvers that take a random belief where there is no query. The paper does not say how its
+networks for these small games were trained; the network and the optimiser are ours in both.
 
 GT-CFR(s, 1) at every public state, under the gadget, composed into one policy per seed and measured
 exactly. Source: Schmid et al. 2023, figure 3; values are read off the plot, within about 1 %.
@@ -48,7 +48,8 @@ COLUMNS = (
 )
 
 SOLVERS = {"paper": js.cfr_plus().simultaneous(), "ours": js.cfr_plus(4.0)}
-THOROUGH = {"paper": False, "ours": True}
+THOROUGH = {"paper": None, "ours": 50}
+"""Simulations from which on they are thorough; fewer are better spent on what is played."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,12 +159,12 @@ def run(
         networks, curve = _train(study, table, recipe, chosen, out / recipe, say)
         curves[recipe] = curve
         room = growing_resolver(table, SOLVERS[recipe], simulations=largest).search.capacity
-        same: dict[str, Any] = {"capacity": room, "thorough": THOROUGH[recipe]}
+        same: dict[str, Any] = {"capacity": room, "batch": chosen.batch}
         for step, (net, updates, seconds) in networks.items():
             last = step == chosen.steps[-1]
             for s, seeds in zip(chosen.simulations, chosen.seeds, strict=True):
                 resolver = growing_resolver(
-                    table, SOLVERS[recipe], simulations=s, batch=chosen.batch, **same
+                    table, SOLVERS[recipe], simulations=s, thorough=_thorough(recipe, s), **same
                 )
                 prior = nets.policy_prior(net)
                 gaps = []
@@ -196,6 +197,11 @@ def run(
     return report
 
 
+def _thorough(recipe: str, simulations: int) -> bool:
+    least = THOROUGH[recipe]
+    return least is not None and simulations >= least
+
+
 def _train(
     study: Study,
     table: PublicTable,
@@ -206,11 +212,9 @@ def _train(
 ) -> tuple[dict[int, tuple[nets.Net, int, float]], list[dict[str, float]]]:
     """Returns ({step: (network, updates, seconds)}, the curve of training)."""
     chosen = learn.preset(study.preset)
+    simulations = dict(settings.train_simulations)[recipe]
     resolver = growing_resolver(
-        table,
-        SOLVERS[recipe],
-        simulations=dict(settings.train_simulations)[recipe],
-        thorough=THOROUGH[recipe],
+        table, SOLVERS[recipe], simulations=simulations, thorough=_thorough(recipe, simulations)
     )
     source = learn.sound_self_play(
         resolver,

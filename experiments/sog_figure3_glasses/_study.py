@@ -21,7 +21,7 @@ STUDY = Study(
         1000: {0: 0.045, 5_000: 0.021, 10_000: 0.015, 20_000: 0.017, 50_000: 0.016},
     },
     results=Path(__file__).parent / "results",
-    full=Settings(seeds=(20, 20, 5, 3), curve_seeds=1, steps=(0, 100, 500)),
+    full=Settings(seeds=(20, 10, 3, 2), curve_seeds=1, steps=(0, 100, 500)),
 )
 
 
