@@ -85,7 +85,7 @@ for name, net in found.items():
     gaps = []
     for simulations in counts:
         resolver = search.growing_resolver(
-            table, js.cfr_plus(4.0), simulations=simulations, capacity=110, thorough=True
+            table, js.cfr_plus(4.0), simulations=simulations, capacity=120, thorough=True
         )
         policy = search.compose_growing(
             resolver, net, jax.random.key(1), prior=nets.policy_prior(net)
