@@ -10,6 +10,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+from IPython.display import display
 from matplotlib import pyplot as plt
 
 import games
@@ -45,7 +46,7 @@ for simulations in (10, 40, 160):
         table, js.cfr_plus(4.0), simulations=simulations, capacity=200, thorough=True
     )
     found = grow(options, nothing, jnp.int32(0), even, jax.random.key(0))
-    display(plot.growing_tree(found.growth, title=f"{simulations} simulations"))  # noqa: F821
+    display(plot.growing_tree(found.growth, title=f"{simulations} simulations"))
 
 # %% [markdown]
 # ## Sound self-play
