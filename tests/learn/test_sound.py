@@ -5,7 +5,10 @@ from __future__ import annotations
 import functools
 import importlib.util
 import math
+import sys
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import jax
@@ -297,10 +300,10 @@ def test_uniform_episodes_see_what_uniform_play_reaches(name: str):
 
 def test_tensorboard_is_written_where_it_is_installed(tmp_path: Path, monkeypatch: Any):
     assert tensorboard(tmp_path) is None or importlib.util.find_spec("tensorboardX")
-    (tmp_path / "tensorboardX.py").write_text(
-        "class SummaryWriter:\n    def __init__(self, folder):\n        self.folder = folder\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
+    writer = ModuleType("tensorboardX")
+    writer.__spec__ = ModuleSpec("tensorboardX", None)
+    writer.SummaryWriter = lambda folder: SimpleNamespace(folder=folder)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "tensorboardX", writer)
     assert tensorboard(tmp_path / "run").folder == str(tmp_path / "run" / "tensorboard")
 
 
