@@ -14,6 +14,8 @@ from typing import Any
 
 import jax
 
+from jaxsolve.files import write_atomic
+
 Row = Mapping[str, Any]
 
 
@@ -75,8 +77,8 @@ class Report:
         """
         out.mkdir(parents=True, exist_ok=True)
         written = [out / "result.json", out / f"{self.name}.md"]
-        written[0].write_text(self.as_json())
-        written[1].write_text(markdown(self.table))
+        write_atomic(written[0], self.as_json().encode())
+        write_atomic(written[1], markdown(self.table).encode())
         if figure is not None:
             written.append(out / f"{self.name}.png")
             figure.savefig(written[-1], dpi=150, bbox_inches="tight")
@@ -96,9 +98,9 @@ class Report:
         """
         folder.mkdir(parents=True, exist_ok=True)
         stem = slug(f"{jax.default_backend()} {device_name()}") + f"-jax{jax.__version__}"
-        (folder / f"{stem}.json").write_text(self.as_json(digits=6))
+        write_atomic(folder / f"{stem}.json", self.as_json(digits=6).encode())
         path = folder / f"{stem}.md"
-        path.write_text(markdown(self.table) if text is None else text)
+        write_atomic(path, (markdown(self.table) if text is None else text).encode())
         return path
 
 

@@ -75,7 +75,7 @@ class Settings:
     simulations: tuple[int, ...] = (33, 100, 300, 1000)
     seeds: tuple[int, ...] = (50, 50, 20, 10)
     curve_seeds: int = 3
-    steps: tuple[int, ...] = (0, 100, 300, 900)
+    steps: tuple[int, ...] = (0, 100, 400, 1600)
     log_every: int = 100
     train_simulations: tuple[tuple[str, int], ...] = (("paper", 100), ("ours", 50))
     episodes: int = 32

@@ -101,7 +101,8 @@ def fit(
         steps: of Adam, with a cosine schedule down to 0.
         batch: B.
         learning_rate: at the start.
-        scale: the game's units per unit of loss.
+        scale: the game's units per unit of loss; about the largest payoff where targets are noisy,
+            so that the loss stays quadratic and its minimum is their mean.
 
     Raises:
         ImportError: Optax is not installed.
