@@ -68,6 +68,22 @@ class Report:
         entries = (f" {json.dumps(k)}: {_entry(_plain(v, digits))}" for k, v in content.items())
         return "{\n" + ",\n".join(entries) + "\n}\n"
 
+    def earlier(self, out: Path, *, same: Sequence[str]) -> tuple[list[dict[str, Any]], float]:
+        """Returns the rows that a stopped run left, and how long it took; none of another run.
+
+        Args:
+            out: folder that it was saved in.
+            same: keys of `extra` that must be equal, besides device and version of JAX.
+        """
+        path = out / "result.json"
+        if not path.exists():
+            return [], 0.0
+        found, now = json.loads(path.read_text()), json.loads(self.as_json())
+        other = any(found.get(k) != now[k] for k in (*same, "device", "jax"))
+        return (
+            ([], 0.0) if other or found.get("complete", True) else (found["rows"], found["seconds"])
+        )
+
     def save(self, out: Path, *, figure: Any = None) -> list[Path]:
         """Writes result.json, NAME.md and, if there is a figure, NAME.png; returns their paths.
 

@@ -27,6 +27,7 @@ import jaxsolve as js
 from experiments._report import Report
 from jaxsolve import learn, nets
 from jaxsolve.search import (
+    GrowingResolver,
     PublicTable,
     compose_growing,
     growing_resolver,
@@ -47,9 +48,37 @@ COLUMNS = (
     "exploitability_paper",
 )
 
-SOLVERS = {"paper": js.cfr_plus().simultaneous(), "ours": js.cfr_plus(4.0)}
-THOROUGH = {"paper": None, "ours": 50}
-"""Simulations from which on they are thorough; fewer are better spent on what is played."""
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """How to train and search.
+
+    Attributes:
+        name: in the rows.
+        solver: updates of the search.
+        simulations: s while training.
+        steps: of training at which networks are measured; multiples of `Settings.log_every`.
+        thorough: simulations from which on they are; fewer are better spent on what is played.
+        fill: solvers take a random belief where there is no query.
+    """
+
+    name: str
+    solver: js.Solver = dataclasses.field(repr=False)
+    simulations: int
+    steps: tuple[int, ...]
+    thorough: int | None = None
+    fill: bool = False
+
+    def resolver(self, table: PublicTable, simulations: int, **room: Any) -> GrowingResolver:
+        """Returns the search of so many simulations."""
+        thorough = self.thorough is not None and simulations >= self.thorough
+        return growing_resolver(
+            table, self.solver, simulations=simulations, thorough=thorough, **room
+        )
+
+
+OURS = Recipe("ours", js.cfr_plus(4.0), 50, (0, 100, 400, 1600), thorough=50, fill=True)
+PAPER = Recipe("paper", js.cfr_plus().simultaneous(), 100, (0, 100, 400, 800))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,13 +86,11 @@ class Settings:
     """What to run.
 
     Attributes:
-        recipes: keys of `SOLVERS`.
+        recipes: one after the other.
         simulations: s of each line.
         seeds: of each s, for the last network.
         curve_seeds: for networks before.
-        steps: of training at which networks are measured; multiples of `log_every`.
         log_every: steps between measurements of the loss.
-        train_simulations: s while training, per recipe.
         episodes: side by side.
         solvers: queries solved in a step.
         width: of the network.
@@ -71,13 +98,11 @@ class Settings:
         game: another variant, for trying things out.
     """
 
-    recipes: tuple[str, ...] = ("ours", "paper")
+    recipes: tuple[Recipe, ...] = (OURS, PAPER)
     simulations: tuple[int, ...] = (33, 100, 300, 1000)
     seeds: tuple[int, ...] = (50, 50, 20, 10)
     curve_seeds: int = 3
-    steps: tuple[int, ...] = (0, 100, 400, 1600)
     log_every: int = 100
-    train_simulations: tuple[tuple[str, int], ...] = (("paper", 100), ("ours", 50))
     episodes: int = 32
     solvers: int = 32
     width: int = 192
@@ -111,13 +136,11 @@ class Study:
 
 
 QUICK = Settings(
-    recipes=("ours",),
+    recipes=(dataclasses.replace(OURS, simulations=10, steps=(0, 60)),),
     simulations=(33, 100),
     seeds=(2, 1),
     curve_seeds=1,
-    steps=(0, 60),
     log_every=20,
-    train_simulations=(("ours", 10),),
     episodes=16,
     solvers=32,
     width=64,
@@ -138,7 +161,7 @@ def run(
     Args:
         study: the game and the paper's figures.
         quick: two numbers of simulations and a network that has learned for seconds.
-        out: folder; training in it is resumed.
+        out: folder; a run that was stopped goes on where it was.
         settings: instead of those of the full or the quick run.
         record: also write the result of this device to the study's folder, after each recipe; by
             default for the full run.
@@ -150,22 +173,23 @@ def run(
     table = public_table(games.load(chosen.game or study.game))
     rows: list[dict[str, Any]] = []
     curves: dict[str, Any] = {}
-    report = Report(
-        study.name, quick, 0.0, rows, {"training": curves, "complete": False}, columns=COLUMNS
-    )
+    report = Report(study.name, quick, 0.0, rows, columns=COLUMNS)
+    report.extra = {"settings": str(chosen), "training": curves, "complete": False}
+    earlier, spent = report.earlier(out, same=("settings",))
+    begin -= spent
     # Room for the largest search: all numbers of simulations are one program.
     largest = max(chosen.simulations)
     for recipe in chosen.recipes:
-        networks, curve = _train(study, table, recipe, chosen, out / recipe, say)
-        curves[recipe] = curve
-        room = growing_resolver(table, SOLVERS[recipe], simulations=largest).search.capacity
-        same: dict[str, Any] = {"capacity": room, "batch": chosen.batch}
+        networks, curve = _train(study, table, recipe, chosen, out / recipe.name, say)
+        curves[recipe.name] = curve
+        room = recipe.resolver(table, largest).search.capacity
         for step, (net, updates, seconds) in networks.items():
-            last = step == chosen.steps[-1]
+            last = step == recipe.steps[-1]
             for s, seeds in zip(chosen.simulations, chosen.seeds, strict=True):
-                resolver = growing_resolver(
-                    table, SOLVERS[recipe], simulations=s, thorough=_thorough(recipe, s), **same
-                )
+                if len(rows) < len(earlier):
+                    rows.append(earlier[len(rows)])
+                    continue
+                resolver = recipe.resolver(table, s, capacity=room, batch=chosen.batch)
                 prior = nets.policy_prior(net)
                 gaps = []
                 for k in range(seeds if last else chosen.curve_seeds):
@@ -175,7 +199,7 @@ def run(
                 paper = curve_paper.get(max(curve_paper, default=0) if last and step else step)
                 rows.append(
                     {
-                        "settings": recipe,
+                        "settings": recipe.name,
                         "sims": s,
                         "c": 1.0,
                         "train_steps": updates,
@@ -187,7 +211,7 @@ def run(
                         "exploitability_paper": paper,
                     }
                 )
-                say(f"{recipe}, {updates} updates, s = {s}: {np.mean(gaps):.4g} {study.unit}")
+                say(f"{recipe.name}, {updates} updates, s = {s}: {np.mean(gaps):.4g} {study.unit}")
                 report.seconds = time.perf_counter() - begin
                 report.save(out)
         report.extra["complete"] = recipe == chosen.recipes[-1]
@@ -197,37 +221,26 @@ def run(
     return report
 
 
-def _thorough(recipe: str, simulations: int) -> bool:
-    least = THOROUGH[recipe]
-    return least is not None and simulations >= least
-
-
 def _train(
     study: Study,
     table: PublicTable,
-    recipe: str,
+    recipe: Recipe,
     settings: Settings,
     out: Path,
     say: Callable[[str], None],
 ) -> tuple[dict[int, tuple[nets.Net, int, float]], list[dict[str, float]]]:
     """Returns ({step: (network, updates, seconds)}, the curve of training)."""
     chosen = learn.preset(study.preset)
-    simulations = dict(settings.train_simulations)[recipe]
-    resolver = growing_resolver(
-        table, SOLVERS[recipe], simulations=simulations, thorough=_thorough(recipe, simulations)
-    )
     source = learn.sound_self_play(
-        resolver,
-        chosen.self_play(
-            episodes=settings.episodes, solvers=settings.solvers, fill=recipe == "ours"
-        ),
+        recipe.resolver(table, recipe.simulations),
+        chosen.self_play(episodes=settings.episodes, solvers=settings.solvers, fill=recipe.fill),
     )
-    plan = chosen.plan(steps=settings.steps[-1], batch=source.batch)
+    plan = chosen.plan(steps=recipe.steps[-1], batch=source.batch)
     module = chosen.network(actions=table.rows.num_actions, width=settings.width)
     fresh = nets.make_net(table, module, jax.random.key(0))
     found: dict[int, nets.Net] = {}
     curve: list[dict[str, float]] = []
-    for step in settings.steps:
+    for step in recipe.steps:
         kept = out / f"network-{step}.msgpack"
         net = fresh
         if step:
@@ -247,7 +260,8 @@ def _train(
             kept.write_bytes(flax.serialization.to_bytes(net.params))
             at = next(row for row in curve if row["step"] == step)
             say(
-                f"{recipe}, trained {at['seconds']:.1f} s, {at['searches_per_second']:.0f} a second"
+                f"{recipe.name}, trained {at['seconds']:.1f} s, "
+                f"{at['searches_per_second']:.0f} a second"
             )
         found[step] = net
     seconds = {int(row["step"]): row["seconds"] for row in curve} | {0: 0.0}

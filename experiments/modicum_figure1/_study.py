@@ -14,7 +14,6 @@ are few enough for the best responses that generate the values to be exact.
 from __future__ import annotations
 
 import dataclasses
-import json
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -128,7 +127,7 @@ def main(
     rows: list[dict[str, Any]] = []
     report = Report("modicum_figure1", quick, 0.0, rows)
     report.extra = {"complete": False, "spots": [], "plans": [str(plan) for plan in plans]}
-    earlier, spent = _earlier(report, out)
+    earlier, spent = report.earlier(out, same=("plans",))
     begin -= spent
     with jax.enable_x64(True):
         for plan in plans:
@@ -236,19 +235,6 @@ def continuations(
         choosers=choosers,
         iterations=iterations,
     )
-
-
-def _earlier(report: Report, out: Path) -> tuple[list[dict[str, Any]], float]:
-    """Returns the rows that a stopped run of the same plans left, and how long it took."""
-    path = out / "result.json"
-    if not path.exists():
-        return [], 0.0
-    found, same = json.loads(path.read_text()), json.loads(report.as_json())
-    if found.get("complete", True) or any(
-        found.get(k) != same[k] for k in ("plans", "device", "jax")
-    ):
-        return [], 0.0
-    return found["rows"], found["seconds"]
 
 
 def _described(here: Spot) -> dict[str, Any]:

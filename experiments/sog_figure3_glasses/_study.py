@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
 from experiments._report import Report
-from experiments._sog import Settings, Study, run
+from experiments._sog import OURS, PAPER, Settings, Study, run
 
 STUDY = Study(
     name="sog_figure3_glasses",
@@ -21,7 +22,14 @@ STUDY = Study(
         1000: {0: 0.045, 5_000: 0.021, 10_000: 0.015, 20_000: 0.017, 50_000: 0.016},
     },
     results=Path(__file__).parent / "results",
-    full=Settings(seeds=(20, 10, 3, 2), curve_seeds=1, steps=(0, 100, 500)),
+    full=Settings(
+        recipes=(
+            dataclasses.replace(OURS, steps=(0, 100, 500)),
+            dataclasses.replace(PAPER, steps=(0, 100, 300)),
+        ),
+        seeds=(50, 20, 5, 3),
+        curve_seeds=1,
+    ),
 )
 
 

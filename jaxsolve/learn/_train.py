@@ -30,7 +30,7 @@ from jaxsolve.nets import Net
 from jaxsolve.types import Array, PyTree
 
 _COMPILED: set[Any] = set()
-"""Programs that have run before in this process."""
+"""Programs that this process has compiled."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -163,7 +163,7 @@ def train(
         count = min(log_every, last - int(state.step))
         program = (source.sample, plan, count)
         if program not in _COMPILED:  # seconds of a curve are those of training
-            jax.block_until_ready(run(net, state, count=count))
+            train_steps.lower(net, state, source=source.sample, plan=plan, count=count).compile()
             _COMPILED.add(program)
         begin = time.perf_counter()
         after, losses = jax.block_until_ready(run(net, state, count=count))

@@ -28,8 +28,8 @@ from jaxsolve.solve import Solver
 from jaxsolve.tree._public_game import Limit, PublicGame, no_limit
 from jaxsolve.types import CHANCE, TERMINAL, Array, PRNGKey
 
-BATCHES = (4, 16, 256)
-"""Sizes of batches that are compiled; a level of searches is cut into the largest."""
+BATCHES = (4, 16, 64, 256)
+"""Sizes of batches that are compiled; a level of searches is cut into these."""
 
 
 class Search(NamedTuple):
@@ -230,8 +230,7 @@ def _solve_level(
     found: list[Any] = [None] * size
     for games in search.games:
         mine = np.flatnonzero(np.asarray(games.row)[kind] >= 0)
-        batch = next((b for b in BATCHES if len(mine) <= b), BATCHES[-1])
-        for low in range(0, len(mine), batch):
+        for low, batch in _cut(len(mine)):
             some = mine[low : low + batch]
             pick = np.concatenate([some, np.repeat(some[-1:], batch - len(some))])
             part = _solve_batch(
@@ -257,6 +256,18 @@ def _solve_level(
                 found[k] = [x[j] for x in arrays]
     policies, reached, worth = zip(*found, strict=True)
     return policies, reached, worth
+
+
+def _cut(size: int) -> list[tuple[int, int]]:
+    """Returns (start, length) of batches of so many searches; no more than half of one is idle."""
+    cut, low = [], 0
+    while low < size:
+        left = size - low
+        batch = next((b for b in BATCHES if left <= b <= 2 * left), 0)
+        batch = batch or max((b for b in BATCHES if b <= left), default=BATCHES[0])
+        cut.append((low, batch))
+        low += batch
+    return cut
 
 
 def _child(games: tuple[Subgames, ...], kind: int) -> np.ndarray:

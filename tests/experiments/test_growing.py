@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
 import pytest
 
 from experiments import sog_figure3_glasses, sog_figure3_leduc
-from experiments._sog import COLUMNS
+from experiments._sog import COLUMNS, OURS
 
 SMALL = {
     "leduc": "leduc(suits=1,raises=1)",
@@ -22,13 +23,11 @@ SMALL = {
 def test_sog_figure3(tmp_path: Path, name: str):
     study = {"leduc": sog_figure3_leduc, "glasses": sog_figure3_glasses}[name]
     settings = study.Settings(
-        recipes=("ours",),
+        recipes=(dataclasses.replace(OURS, simulations=3, steps=(0, 4)),),
         simulations=(33,),
         seeds=(2,),
         curve_seeds=1,
-        steps=(0, 4),
         log_every=2,
-        train_simulations=(("ours", 3),),
         episodes=8,
         solvers=8,
         width=8,
