@@ -6,6 +6,7 @@ from jaxsolve.learn._data import draw_beliefs as draw_beliefs
 from jaxsolve.learn._data import random_beliefs as random_beliefs
 from jaxsolve.learn._data import self_play as self_play
 from jaxsolve.learn._data import solved as solved
+from jaxsolve.learn._plan import Plan as Plan
 from jaxsolve.learn._presets import PRESETS as PRESETS
 from jaxsolve.learn._presets import Preset as Preset
 from jaxsolve.learn._presets import preset as preset
@@ -14,7 +15,6 @@ from jaxsolve.learn._queries import search_queries as search_queries
 from jaxsolve.learn._sound import SelfPlaySettings as SelfPlaySettings
 from jaxsolve.learn._sound import sound_self_play as sound_self_play
 from jaxsolve.learn._train import NonFiniteError as NonFiniteError
-from jaxsolve.learn._train import Plan as Plan
 from jaxsolve.learn._train import Trained as Trained
 from jaxsolve.learn._train import TrainState as TrainState
 from jaxsolve.learn._train import loss as loss

@@ -10,8 +10,8 @@ import dataclasses
 import math
 from typing import Any
 
+from jaxsolve.learn._plan import Plan
 from jaxsolve.learn._sound import SelfPlaySettings
-from jaxsolve.learn._train import Plan
 from jaxsolve.nets import ValueNetwork
 
 

@@ -8,11 +8,7 @@ finite changes nothing from then on; the run stops there and the last good state
 
 from __future__ import annotations
 
-import csv
-import dataclasses
 import functools
-import json
-import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,53 +19,15 @@ import jax.numpy as jnp
 import optax
 from tqdm import tqdm
 
-from jaxsolve.files import differences, write_atomic
 from jaxsolve.learn._board import tensorboard
+from jaxsolve.learn._checkpoints import Checkpoints
 from jaxsolve.learn._data import Examples, Source
+from jaxsolve.learn._plan import Plan, check_plan, optimiser, room_of
 from jaxsolve.nets import Net
 from jaxsolve.types import Array, PyTree
 
 _COMPILED: set[Any] = set()
 """Programs that this process has compiled."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Plan:
-    """Settings of a run.
-
-    Attributes:
-        steps: batches of data.
-        updates: of the network, after each batch.
-        minibatch: examples of an update, drawn from the buffer.
-        buffer: examples kept; the oldest go first.
-        learning_rate: at the start; it falls to 0 along a cosine, or as `decay` says.
-        huber: where the loss of values turns from quadratic to linear, in units of the network.
-        policy_weight: weight of the policy's loss; 0 for none.
-        seed: of all random numbers.
-        value_weight: weight of the values' loss.
-        optimiser: "adam" or "sgd".
-        decay: factor of the learning rate in every `decay_updates` updates, smoothly; a cosine
-            over the whole run if None.
-        decay_updates: of the network.
-        reuse: an example is part of so many updates at most, in the mean; any number if None.
-        largest: a target beyond this, in units of the network, stops the run: there, the largest
-            payoff is 1.
-    """
-
-    steps: int = 1000
-    updates: int = 16
-    minibatch: int = 512
-    buffer: int = 1 << 17
-    learning_rate: float = 1e-3
-    huber: float = 0.1
-    policy_weight: float = 0.0
-    seed: int = 0
-    value_weight: float = 1.0
-    optimiser: str = "adam"
-    decay: float | None = None
-    decay_updates: float = 1.0
-    reuse: float | None = None
-    largest: float = 100.0
 
 
 class TrainState(NamedTuple):
@@ -146,10 +104,10 @@ def train(
         ValueError: settings make no sense, or the checkpoint is of another run.
         NonFiniteError: data or loss are not finite; names the batch. The last checkpoint is good.
     """
-    _check(plan, source)
+    check_plan(plan, source.batch)
     state = init_train(net, source, plan) if start is None else start
     curve: list[dict[str, float]] = []
-    saver = None if out is None else _Checkpoints(Path(out), _identity(net, source, plan))
+    saver = None if out is None else Checkpoints(Path(out), _identity(net, source, plan))
     if resume:
         if saver is None:
             raise ValueError("resume=True needs out=, the folder of the run to continue")
@@ -186,7 +144,7 @@ def train(
             "updates": done * plan.updates,
             "seconds": seconds,
             **{name: float(each.mean()) for name, each in losses.items()},
-            "age": (min(done, _room(plan, source) // source.batch) - 1) / 2,
+            "age": (min(done, room_of(plan, source.batch) // source.batch) - 1) / 2,
         }
         if source.counts is not None:
             found = {k: float(v) for k, v in source.counts(state.source).items()}
@@ -202,7 +160,7 @@ def train(
             for name, number in row.items():
                 board.add_scalar(name, number, done)
         if saver is not None:
-            saver.save(state, curve)
+            saver.save(done, state, curve)
     bar.close()
     if board is not None:
         board.close()
@@ -212,14 +170,14 @@ def train(
 def init_train(net: Net, source: Source, plan: Plan) -> TrainState:
     """Returns the state before the first step."""
     key = jax.random.key(plan.seed)
-    room = _room(plan, source)
+    room = room_of(plan, source.batch)
     data = source.init(jax.random.fold_in(key, 0))
     shape: Any = jax.eval_shape(lambda: source.sample(net, data, key)[0])
     buffer = jax.tree.map(lambda x: jnp.zeros((room, *x.shape[1:]), x.dtype), shape)
     return TrainState(
         step=jnp.zeros((), jnp.int32),
         params=jax.tree.map(jnp.copy, net.params),
-        optimiser=_optimiser(plan).init(net.params),
+        optimiser=optimiser(plan).init(net.params),
         source=data,
         buffer=buffer,
         broken=jnp.full((), -1, jnp.int32),
@@ -253,19 +211,19 @@ def train_step(
     filled = jnp.minimum((state.step + 1) * batch, room)
 
     def update(carry: tuple[PyTree, Any], key: Array) -> tuple[tuple[PyTree, Any], Any]:
-        params, optimiser = carry
+        params, moments = carry
         which = jax.random.randint(key, (plan.minibatch,), 0, filled)
         examples = jax.tree.map(lambda ring: ring[which], buffer)
         (_, parts), grads = jax.value_and_grad(losses_of, has_aux=True)(params, net, examples, plan)
-        change, optimiser = _optimiser(plan).update(grads, optimiser, params)
-        return (optax.apply_updates(params, change), optimiser), parts
+        change, moments = optimiser(plan).update(grads, moments, params)
+        return (optax.apply_updates(params, change), moments), parts
 
     keys = jax.random.split(update_key, plan.updates)
-    (params, optimiser), losses = jax.lax.scan(update, (state.params, state.optimiser), keys)
+    (params, moments), losses = jax.lax.scan(update, (state.params, state.optimiser), keys)
     # Comparisons with what is not a number are false.
     good = (jnp.abs(fresh.values) <= plan.largest).all() & jnp.isfinite(fresh.policy).all()
     good &= jnp.isfinite(losses["loss"]).all()
-    after = TrainState(state.step + 1, params, optimiser, data, buffer, state.broken)
+    after = TrainState(state.step + 1, params, moments, data, buffer, state.broken)
     go_on = good & (state.broken < 0)
     kept = jax.tree.map(lambda new, old: jnp.where(go_on, new, old), after, state)
     broken = jnp.where(go_on | (state.broken >= 0), state.broken, state.step)
@@ -304,49 +262,6 @@ def losses_of(
     return total, {"loss": total} | parts
 
 
-def _optimiser(plan: Plan) -> optax.GradientTransformation:
-    if plan.decay is None:
-        schedule = optax.cosine_decay_schedule(plan.learning_rate, plan.steps * plan.updates)
-    else:
-        schedule = optax.exponential_decay(
-            plan.learning_rate,
-            transition_steps=1,
-            decay_rate=plan.decay ** (1 / plan.decay_updates),
-        )
-    return {"adam": optax.adam, "sgd": optax.sgd}[plan.optimiser](schedule)
-
-
-def _room(plan: Plan, source: Source) -> int:
-    """Returns the buffer's size, a whole number of batches."""
-    return max(1, plan.buffer // source.batch) * source.batch
-
-
-def _check(plan: Plan, source: Source) -> None:
-    for name in ("steps", "updates", "minibatch", "buffer"):
-        number = getattr(plan, name)
-        if number < 1 or number != int(number):
-            raise ValueError(f"{name} must be a positive whole number, not {number}")
-    if plan.buffer < source.batch:
-        raise ValueError(f"a buffer of {plan.buffer} does not hold a batch of {source.batch}")
-    if not plan.learning_rate > 0:
-        raise ValueError(f"learning_rate must be positive, not {plan.learning_rate}")
-    if plan.optimiser not in ("adam", "sgd"):
-        raise ValueError(f'unknown optimiser {plan.optimiser!r}; choose "adam" or "sgd"')
-    if plan.decay is not None and not (0 < plan.decay <= 1 and plan.decay_updates > 0):
-        raise ValueError(
-            f"decay={plan.decay} must be above 0 and at most 1, and decay_updates="
-            f"{plan.decay_updates} positive"
-        )
-    used = plan.updates * plan.minibatch / source.batch
-    if plan.reuse is not None and used > plan.reuse:
-        raise ValueError(
-            f"{plan.updates} updates with {plan.minibatch} examples after a batch of "
-            f"{source.batch} use each {used:.3g} times, more than reuse={plan.reuse}; make "
-            f"{math.ceil(plan.updates * plan.minibatch / plan.reuse)} examples in a batch, or "
-            "fewer updates"
-        )
-
-
 def _identity(net: Net, source: Source, plan: Plan) -> dict[str, Any]:
     """Returns what two runs must share for one to continue the other."""
     return {
@@ -357,45 +272,3 @@ def _identity(net: Net, source: Source, plan: Plan) -> dict[str, Any]:
         "plan": repr(plan),
         "source": source.settings,
     }
-
-
-class _Checkpoints:
-    """Checkpoints of a run in a folder: the state by Orbax, the curve as CSV and JSON."""
-
-    def __init__(self, folder: Path, run: dict[str, Any]) -> None:
-        import orbax.checkpoint as ocp  # here: importing it takes seconds
-
-        self.folder = folder.resolve()
-        self.run = run
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.args = ocp.args
-        options = ocp.CheckpointManagerOptions(max_to_keep=2, enable_async_checkpointing=False)
-        self.manager = ocp.CheckpointManager(self.folder / "checkpoints", options=options)
-
-    def save(self, state: TrainState, curve: list[dict[str, float]]) -> None:
-        """Writes a checkpoint, then the curve that belongs to it."""
-        step = int(state.step)
-        self.manager.save(step, args=self.args.StandardSave(state._asdict()), force=True)
-        self.manager.wait_until_finished()
-        text = json.dumps({"run": self.run, "curve": curve})
-        write_atomic(self.folder / f"curve-{step}.json", text.encode())
-        for old in self.folder.glob("curve-*.json"):
-            if int(old.stem.split("-")[1]) not in self.manager.all_steps():
-                old.unlink()
-        with (self.folder / "curve.csv").open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(curve[0]))
-            writer.writeheader()
-            writer.writerows(curve)
-
-    def load(self, like: TrainState) -> tuple[TrainState, list[dict[str, float]]]:
-        """Returns the last whole checkpoint and its curve, or the start where there is none."""
-        for step in sorted(self.manager.all_steps(), reverse=True):
-            path = self.folder / f"curve-{step}.json"
-            if not path.exists():
-                continue
-            header = json.loads(path.read_text())
-            if wrong := differences(header["run"], self.run):
-                raise ValueError(f"{self.folder} holds a run with other settings ({wrong})")
-            found = self.manager.restore(step, args=self.args.StandardRestore(like._asdict()))
-            return TrainState(**found), header["curve"]
-        return like, []

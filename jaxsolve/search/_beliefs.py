@@ -13,7 +13,6 @@ other player moved last), so that ranges and values at a node are entries of seq
 from __future__ import annotations
 
 import dataclasses
-from collections import deque
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -22,6 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.leaf._value_net import ValueFunction, ValueLeaf
+from jaxsolve.search._outlines import Outline, Seat, outline
 from jaxsolve.tree._gather import GatherSum, float_type, take
 from jaxsolve.tree._payoffs import BlockPayoffs
 from jaxsolve.tree._public_game import Limit, PublicGame
@@ -133,7 +133,7 @@ def subgames(
         kinds: all by default.
     """
     chosen = np.arange(game.num_kinds) if kinds is None else np.unique(np.asarray(kinds))
-    outlines = [_outline(game, int(game.representative[k]), limit) for k in chosen]
+    outlines = [outline(game, int(game.representative[k]), limit) for k in chosen]
     sizes = _Sizes.of(outlines, game)
     made = [_assemble(game, outline, sizes) for outline in outlines]
     columns = list(zip(*(jax.tree.leaves(m) for m in made), strict=True))
@@ -144,106 +144,6 @@ def subgames(
     row[chosen] = np.arange(len(chosen))
     depth = max(int(o.depth.max()) for o in outlines)
     return Subgames(content, jnp.asarray(row), stacked, depth)
-
-
-def size_of(game: PublicGame, root: int, limit: Limit) -> int:
-    """Returns M, the number of public nodes of a subgame, those at the limit included."""
-    return len(_outline(game, root, limit).node)
-
-
-def nodes_below(game: PublicGame, root: int, child: np.ndarray) -> np.ndarray:
-    """Returns int64 [M], the node of the game that each node of a subgame is; -1 in padding.
-
-    Args:
-        game: the public nodes.
-        root: of the subgame.
-        child: int [M, A], `Nodes.child` of its kind.
-    """
-    out = np.full(len(child), -1)
-    out[0] = root
-    for k in range(len(child)):
-        below = child[k][child[k] >= 0]
-        if len(below):
-            out[below] = game.children[out[k]]
-    return out
-
-
-@dataclasses.dataclass
-class _Seat:
-    """Rows of one player in a subgame (R rows); a sequence is (row, action), row -1: gadget."""
-
-    level: list[int]
-    parent: list[tuple[int, int]]
-    width: list[int]
-    at: list[tuple[int, int]]
-
-
-@dataclasses.dataclass
-class _Outline:
-    """A subgame before padding (M nodes)."""
-
-    node: np.ndarray
-    depth: np.ndarray
-    frontier: np.ndarray
-    child: list[list[int]]
-    seats: tuple[_Seat, _Seat]
-    row: np.ndarray  # int [M], the actor's row of each inner node
-
-
-def _outline(game: PublicGame, root: int, limit: Limit) -> _Outline:
-    node, depth, frontier, child, up = [root], [0], [], [], [-1]
-    todo = deque([(root, 0, 0)])
-    k = 0
-    while todo:
-        here, actions, chances = todo.popleft()
-        acts = game.actor[here] >= 0
-        cut = bool(k > 0 and acts and limit(actions, chances))
-        frontier.append(cut)
-        below = [] if cut else game.children[here].tolist()
-        child.append(list(range(len(node), len(node) + len(below))))
-        for c in below:
-            node.append(c)
-            depth.append(depth[k] + 1)
-            up.append(k)
-            todo.append((c, actions + int(acts), chances + int(not acts)))
-        k += 1
-    row = np.full(len(node), -1)
-    seats = tuple(_seat(game, np.array(node), up, frontier, child, i, row) for i in range(2))
-    return _Outline(
-        np.array(node), np.array(depth), np.array(frontier), child, (seats[0], seats[1]), row
-    )
-
-
-def _seat(
-    game: PublicGame,
-    node: np.ndarray,
-    up: list[int],
-    frontier: list[bool],
-    child: list[list[int]],
-    player: int,
-    row: np.ndarray,
-) -> _Seat:
-    seat = _Seat([], [], [], [(-1, 0)] * len(node))
-
-    def add(above: tuple[int, int], width: int) -> int:
-        seat.level.append(1 if above[0] < 0 else seat.level[above[0]] + 1)
-        seat.parent.append(above)
-        seat.width.append(width)
-        return len(seat.level) - 1
-
-    for k in range(len(node)):
-        actor = game.actor[node[k]]
-        if k:
-            above, last = up[k], game.actor[node[up[k]]]
-            seat.at[k] = seat.at[above]
-            if last == player:
-                seat.at[k] = (int(row[above]), child[above].index(k))
-            waits = actor >= 0 and (actor != player or frontier[k])
-            if waits and last != player:
-                seat.at[k] = (add(seat.at[k], 1), 0)
-        if actor == player and not frontier[k]:
-            row[k] = add(seat.at[k], len(child[k]))
-    return seat
 
 
 @dataclasses.dataclass
@@ -260,7 +160,7 @@ class _Sizes:
     actions_all: int
 
     @staticmethod
-    def of(outlines: list[_Outline], game: PublicGame) -> _Sizes:
+    def of(outlines: list[Outline], game: PublicGame) -> _Sizes:
         rows, actions, fan, fan_terminal = [], [], [], []
         for i in range(2):
             levels = max(max(o.seats[i].level, default=0) for o in outlines) + 1
@@ -299,7 +199,7 @@ def _most(items: list[Any]) -> int:
     return max(counts.values(), default=0)
 
 
-def _assemble(game: PublicGame, outline: _Outline, sizes: _Sizes) -> Subgame:
+def _assemble(game: PublicGame, outline: Outline, sizes: _Sizes) -> Subgame:
     """Returns a subgame in padded numpy arrays."""
     hands, root = game.num_hands, int(outline.node[0])
     players, places = zip(
@@ -344,7 +244,7 @@ def _assemble(game: PublicGame, outline: _Outline, sizes: _Sizes) -> Subgame:
 
 
 def _player(
-    seat: _Seat, sizes: _Sizes, player: int, hands: int
+    seat: Seat, sizes: _Sizes, player: int, hands: int
 ) -> tuple[PlayerTree, dict[tuple[int, int], int]]:
     """Returns the padded rows of a player, and the position of each sequence."""
     place: dict[tuple[int, int], int] = {(-1, 0): FOLLOW}
@@ -372,7 +272,7 @@ def _player(
 
 def _nodes(
     game: PublicGame,
-    outline: _Outline,
+    outline: Outline,
     sizes: _Sizes,
     places: Any,
     at: list[np.ndarray],

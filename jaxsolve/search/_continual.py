@@ -23,7 +23,8 @@ import numpy as np
 from jaxsolve.leaf._oracle import Oracle
 from jaxsolve.leaf._value_net import ValueFunction
 from jaxsolve.search._belief_solve import Gadget, Solution, policy_at, solve_belief
-from jaxsolve.search._beliefs import Subgames, nodes_below, size_of, subgames
+from jaxsolve.search._beliefs import Subgames, subgames
+from jaxsolve.search._outlines import nodes_below, size_of
 from jaxsolve.solve import Solver
 from jaxsolve.tree._public_game import Limit, PublicGame, no_limit
 from jaxsolve.types import CHANCE, TERMINAL, Array, PRNGKey

@@ -109,7 +109,7 @@ def test_what_is_not_finite_stops_it_and_the_last_checkpoint_is_good(tmp_path: P
     with pytest.raises(learn.NonFiniteError, match="batch 5"):
         learn.train(net(), spoilt, PLAN, log_every=2, out=tmp_path, progress=False)
     start = _train.init_train(net(), spoilt, PLAN)
-    kept, _ = _train._Checkpoints(tmp_path, _train._identity(net(), spoilt, PLAN)).load(start)
+    kept, _ = _train.Checkpoints(tmp_path, _train._identity(net(), spoilt, PLAN)).load(start)
     assert int(kept.step) == 4
     assert all(bool(jnp.isfinite(x).all()) for x in jax.tree.leaves(kept.params))
 
