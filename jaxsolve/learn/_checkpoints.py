@@ -1,0 +1,53 @@
+"""Checkpoints of training, whole or absent."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from jaxsolve.files import differences, write_atomic
+
+State = TypeVar("State", bound=Any)
+
+
+class Checkpoints:
+    """Checkpoints of a run in a folder: the state by Orbax, the curve as CSV and JSON."""
+
+    def __init__(self, folder: Path, run: dict[str, Any]) -> None:
+        import orbax.checkpoint as ocp  # here: importing it takes seconds
+
+        self.folder = folder.resolve()
+        self.run = run
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.args = ocp.args
+        options = ocp.CheckpointManagerOptions(max_to_keep=2, enable_async_checkpointing=False)
+        self.manager = ocp.CheckpointManager(self.folder / "checkpoints", options=options)
+
+    def save(self, step: int, state: NamedTuple, curve: list[dict[str, float]]) -> None:
+        """Writes a checkpoint, then the curve that belongs to it."""
+        self.manager.save(step, args=self.args.StandardSave(state._asdict()), force=True)
+        self.manager.wait_until_finished()
+        text = json.dumps({"run": self.run, "curve": curve})
+        write_atomic(self.folder / f"curve-{step}.json", text.encode())
+        for old in self.folder.glob("curve-*.json"):
+            if int(old.stem.split("-")[1]) not in self.manager.all_steps():
+                old.unlink()
+        with (self.folder / "curve.csv").open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(curve[0]))
+            writer.writeheader()
+            writer.writerows(curve)
+
+    def load(self, like: State) -> tuple[State, list[dict[str, float]]]:
+        """Returns the last whole checkpoint and its curve, or the start where there is none."""
+        for step in sorted(self.manager.all_steps(), reverse=True):
+            path = self.folder / f"curve-{step}.json"
+            if not path.exists():
+                continue
+            header = json.loads(path.read_text())
+            if wrong := differences(header["run"], self.run):
+                raise ValueError(f"{self.folder} holds a run with other settings ({wrong})")
+            found = self.manager.restore(step, args=self.args.StandardRestore(like._asdict()))
+            return type(like)(**found), header["curve"]
+        return like, []
