@@ -77,8 +77,8 @@ class Recipe:
         )
 
 
-OURS = Recipe("ours", js.cfr_plus(4.0), 50, (0, 100, 400, 1600), thorough=50, fill=True)
-PAPER = Recipe("paper", js.cfr_plus().simultaneous(), 100, (0, 100, 400, 800))
+OURS = Recipe("ours", js.cfr_plus(4.0), 50, (0, 100, 300, 900), thorough=50, fill=True)
+PAPER = Recipe("paper", js.cfr_plus().simultaneous(), 100, (0, 100, 400))
 
 
 @dataclasses.dataclass(frozen=True)

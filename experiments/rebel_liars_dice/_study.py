@@ -60,14 +60,30 @@ SIZES = {
 
 
 @dataclasses.dataclass(frozen=True)
+class Part:
+    """A size and how its network is trained.
+
+    Attributes:
+        size: a key of `SIZES`.
+        data: "rebel" or "deepstack".
+        steps: batches of training.
+        buffer: examples kept; targets age, since networks of before are in them.
+    """
+
+    size: str
+    data: str
+    steps: int = 500
+    buffer: int = 1 << 15
+
+
+@dataclasses.dataclass(frozen=True)
 class Settings:
     """What to run.
 
     Attributes:
-        parts: rows of `SIZES`, each with a source, "rebel" or "deepstack".
+        parts: one after the other.
         exact: rows of `SIZES` that are also measured without a network.
         exact_iterations: of searches to the end of the game, which happen at every decision.
-        steps: batches of training.
         seconds: a run that trains for longer stops before its last step.
         batch: beliefs solved together.
         updates: of the network after each batch.
@@ -79,16 +95,15 @@ class Settings:
         alpha: share of the gadget in the opponent's range.
     """
 
-    parts: tuple[tuple[str, str], ...] = (
-        ("1x4", "rebel"),
-        ("1x5", "rebel"),
-        ("1x4", "deepstack"),
-        ("1x6", "rebel"),
-        ("2x3", "rebel"),
+    parts: tuple[Part, ...] = (
+        Part("1x4", "rebel"),
+        Part("1x5", "rebel"),
+        Part("1x4", "deepstack"),
+        Part("1x6", "rebel", steps=300, buffer=1 << 13),
+        Part("2x3", "rebel", steps=300, buffer=1 << 13),
     )
     exact: tuple[str, ...] = ("1x4",)
     exact_iterations: int = 256
-    steps: int = 500
     seconds: float = 3600
     batch: int = 96
     updates: int = 16
@@ -101,9 +116,8 @@ class Settings:
 
 
 QUICK = Settings(
-    parts=(("1x4", "rebel"),),
+    parts=(Part("1x4", "rebel", steps=40, buffer=1 << 10),),
     exact=(),
-    steps=40,
     batch=48,
     solver_iterations=32,
     iterations=64,
@@ -135,16 +149,17 @@ def main(
     rows: list[dict[str, Any]] = []
     curves: dict[str, Any] = {}
     report = Report("rebel_liars_dice", quick, 0.0, rows)
-    parts = [*((size, "exact") for size in chosen.exact), *chosen.parts]
-    for k, (size, source) in enumerate(parts):
-        if source == "exact":
-            found = without_network(size, chosen)
+    parts = [*(Part(size, "exact") for size in chosen.exact), *chosen.parts]
+    for k, part in enumerate(parts):
+        if part.data == "exact":
+            found = without_network(part.size, chosen)
         else:
-            found, curves[f"{size} {source}"] = learn_and_measure(size, source, chosen, out)
+            found, curve = learn_and_measure(part, chosen, out)
+            curves[f"{part.size} {part.data}"] = curve
         rows += found
         for row in found:
             say(
-                f"{size} {source}, {row['policy']}: {row['exploitability']:.4f} after "
+                f"{part.size} {part.data}, {row['policy']}: {row['exploitability']:.4f} after "
                 f"{row['train_seconds']:.0f} s (paper: {row['exploitability_paper']})"
             )
         report.seconds = time.perf_counter() - begin
@@ -176,20 +191,20 @@ def without_network(size: str, settings: Settings) -> list[dict[str, Any]]:
 
 
 def learn_and_measure(
-    size: str, data: str, settings: Settings, out: Path
+    part: Part, settings: Settings, out: Path
 ) -> tuple[list[dict[str, Any]], list[dict[str, float]]]:
-    """Returns the rows of one size and source, and the curve of its training."""
-    study = _Study(size, settings)
+    """Returns the rows of one part, and the curve of its training."""
+    study = _Study(part.size, settings)
     module = nets.ValueNetwork(settings.width, 2, activation="gelu", layer_norm=True)
     net = nets.make_net(study.game, module, jax.random.key(0))
-    plan = learn.Plan(steps=settings.steps, updates=settings.updates, buffer=1 << 15)
+    plan = learn.Plan(steps=part.steps, updates=settings.updates, buffer=part.buffer)
     done = learn.train(
         net,
-        study.source(data),
+        study.source(part),
         plan,
-        out=out / f"training-{size}-{data}",
+        out=out / f"training-{part.size}-{part.data}",
         resume=True,
-        log_every=max(1, settings.steps // 50),
+        log_every=max(1, part.steps // 50),
         time_limit=settings.seconds,
         progress=False,
     )
@@ -211,7 +226,7 @@ def learn_and_measure(
         keys = [jax.random.key(k) if search.sampled else None for k in range(count)]
         gap = study.exploitability([compose(search, done.net, key) for key in keys])
         label = f"{name}, {count} mixed" if search.sampled else name
-        rows.append(study.row(data, label, settings.iterations, gap) | trained)
+        rows.append(study.row(part.data, label, settings.iterations, gap) | trained)
     return rows, done.curve
 
 
@@ -226,13 +241,13 @@ class _Study:
         self.tree = js.compile(rules, layout="hands")
         self.limit, self.solver = actions_limit(2), js.cfr_plus()
 
-    def source(self, data: str) -> learn.Source:
+    def source(self, part: Part) -> learn.Source:
         """Returns a source of training data."""
         s, game = self.settings, self.game
         every = subgames(game, self.limit)
-        if data == "deepstack":
+        if part.data == "deepstack":
             stages = by_last_action(game)
-            each = max(1, s.steps // (2 * len(stages)))
+            each = max(1, part.steps // (2 * len(stages)))
             return learn.random_beliefs(
                 game,
                 every,

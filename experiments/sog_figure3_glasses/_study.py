@@ -25,7 +25,7 @@ STUDY = Study(
     full=Settings(
         recipes=(
             dataclasses.replace(OURS, steps=(0, 100, 500)),
-            dataclasses.replace(PAPER, steps=(0, 100, 300)),
+            dataclasses.replace(PAPER, steps=(0, 100, 200)),
         ),
         seeds=(50, 20, 5, 3),
         curve_seeds=1,

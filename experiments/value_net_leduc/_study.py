@@ -67,7 +67,7 @@ class Settings:
     steps: int = 4000
     measure: tuple[float, ...] = (60, 180, 420)
     iterations: tuple[int, ...] = (100, 300, 1000)
-    oracle: tuple[tuple[int, int], ...] = ((100, 30),)
+    oracle: tuple[tuple[int, int], ...] = ((100, 30), (300, 30))
     seeds: int = 5
     few: int = 2
     alpha: float = 0.8
@@ -106,7 +106,8 @@ def main(
         quick: a small network, trained for seconds.
         out: folder; training in it is resumed.
         settings: instead of those of the full or the quick run.
-        record: also write the result of this device to `RESULTS`; by default for the full run.
+        record: also write the result of this device to `RESULTS`, as it comes; by default for the
+            full run. It is `complete` once the network has been measured.
         say: receives progress, a line at a time.
     """
     begin = time.perf_counter()
@@ -114,14 +115,13 @@ def main(
     chosen = settings or (QUICK if quick else Settings())
     study = _Study(chosen, out, say)
     report = Report("value_net_leduc", quick, 0.0, study.rows)
-    for step in (study.whole, study.train, study.oracles):
+    for step in (study.whole, study.oracles, study.train):
         step()
         report.seconds = time.perf_counter() - begin
-        report.extra["curve"] = study.curve
-        report.save(out)
-    report.save(out, figure=_figure(study.rows))
-    if record:
-        report.record(RESULTS)
+        report.extra = {"complete": step == study.train, "curve": study.curve}
+        report.save(out, figure=_figure(study.rows))
+        if record:
+            report.record(RESULTS)
     return report
 
 
@@ -272,7 +272,7 @@ def _figure(rows: list[dict[str, Any]]) -> Any:
 
     figure = Figure(figsize=(6.4, 4.2), layout="constrained")
     axes = figure.subplots()
-    most = max(r["iterations"] for r in rows if r["leaf"] == "net")
+    most = max(r["iterations"] for r in rows)
     trained = [r for r in rows if r["leaf"] == "net" and r["iterations"] == most]
     x = [r["train_seconds"] for r in trained]
     axes.plot(x, [r["exploitability_mbb_mean"] for r in trained], "o-", label="value network")

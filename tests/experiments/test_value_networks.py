@@ -46,10 +46,9 @@ TRAINED = ("continual", "average", "random iteration, 2 mixed")
 )
 def test_rebel_liars_dice(source: str, exact: tuple[str, ...], repeats: int, tmp_path: Path):
     settings = rebel_liars_dice.Settings(
-        parts=(("1x4", source),),
+        parts=(rebel_liars_dice.Part("1x4", source, steps=2),),
         exact=exact,
         exact_iterations=4,
-        steps=2,
         batch=12,
         updates=1,
         solver_iterations=2,
