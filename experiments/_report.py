@@ -137,6 +137,8 @@ def cell(value: Any) -> str:
     """Returns a value as a table shows it: four significant digits, nothing for None."""
     if value is None:
         return ""
+    if isinstance(value, (list, tuple)):
+        return ", ".join(cell(v) for v in value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(value)
     if isinstance(value, int):
