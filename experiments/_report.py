@@ -73,16 +73,16 @@ class Report:
 
         Args:
             out: folder that it was saved in.
-            same: keys of `extra` that must be equal, besides device and version of JAX.
+            same: keys of `extra` that must be equal, besides the study, device and version of JAX.
         """
         path = out / "result.json"
         if not path.exists():
             return [], 0.0
         found, now = json.loads(path.read_text()), json.loads(self.as_json())
-        other = any(found.get(k) != now[k] for k in (*same, "device", "jax"))
-        return (
-            ([], 0.0) if other or found.get("complete", True) else (found["rows"], found["seconds"])
-        )
+        keys = ("name", "quick", "device", "jax", *same)
+        if found.get("complete", True) or any(found.get(k) != now[k] for k in keys):
+            return [], 0.0
+        return found["rows"], found["seconds"]
 
     def save(self, out: Path, *, figure: Any = None) -> list[Path]:
         """Writes result.json, NAME.md and, if there is a figure, NAME.png; returns their paths.

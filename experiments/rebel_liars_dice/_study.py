@@ -2,8 +2,8 @@
 
 Searches see two bids ahead; below, a network says what beliefs are worth. It learns from one of two
 sources: searches that follow their own play (`rebel`), or random beliefs, from the last bids
-upwards (`deepstack`). The composed policy of the whole game is
-measured exactly, for three ways of composing:
+upwards (`deepstack`). The composed policy of the whole game is measured exactly, for three ways of
+composing:
 
 - "continual": each search is under the gadget of continual re-solving.
 - "average": each search starts from the beliefs that the average policies of the one before come

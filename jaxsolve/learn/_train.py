@@ -26,9 +26,6 @@ from jaxsolve.learn._plan import Plan, check_plan, optimiser, room_of
 from jaxsolve.nets import Net
 from jaxsolve.types import Array, PyTree
 
-_COMPILED: set[Any] = set()
-"""Programs that this process has compiled."""
-
 
 class TrainState(NamedTuple):
     """Everything a run needs to go on.
@@ -119,10 +116,8 @@ def train(
     bar = tqdm(total=last, initial=int(state.step), disable=not progress, unit="batch")
     while int(state.step) < last and (time_limit is None or seconds < time_limit):
         count = min(log_every, last - int(state.step))
-        program = (source.sample, plan, count)
-        if program not in _COMPILED:  # seconds of a curve are those of training
-            train_steps.lower(net, state, source=source.sample, plan=plan, count=count).compile()
-            _COMPILED.add(program)
+        # Seconds of a curve are those of training; what has been compiled is not compiled again.
+        train_steps.lower(net, state, source=source.sample, plan=plan, count=count).compile()
         begin = time.perf_counter()
         after, losses = jax.block_until_ready(run(net, state, count=count))
         spent = time.perf_counter() - begin

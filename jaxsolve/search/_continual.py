@@ -260,7 +260,7 @@ def _solve_level(
 
 
 def _cut(size: int) -> list[tuple[int, int]]:
-    """Returns (start, length) of batches of so many searches; no more than half of one is idle."""
+    """Returns (start, length) of batches of searches, at least half full but the smallest."""
     cut, low = [], 0
     while low < size:
         left = size - low

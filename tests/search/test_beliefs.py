@@ -256,6 +256,17 @@ def test_searches_compile_once_and_seeds_differ():
     assert np.abs(first - other).max() > 1e-3
 
 
+@pytest.mark.parametrize("size", [1, 3, 5, 17, 45, 120, 210, 600])
+def test_batches_hold_every_search_once_and_are_half_full(size: int):
+    cut = _continual._cut(size)
+    ends = [low + batch for low, batch in cut]
+    assert [low for low, _ in cut] == [0, *ends[:-1]]
+    assert ends[-1] >= size
+    for low, batch in cut:
+        assert batch in _continual.BATCHES
+        assert batch == _continual.BATCHES[0] or 2 * min(batch, size - low) >= batch
+
+
 @pytest.mark.slow  # three compiled searches
 def test_unsafe_and_sampled_searches_compose_too():
     game, tree = made("kuhn"), whole("kuhn")
