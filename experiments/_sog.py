@@ -1,13 +1,17 @@
 """Figure 3 of Student of Games: exploitability of search while its network trains by self-play.
 
-Two recipes: "paper" searches with the paper's updates (simultaneous, linear averaging), SoG(100, 1)
-while training; "ours" with alternating updates and averages of weight t ** 4, which ask the network
-twice in an iteration, with simulations that pass by what is open to its ends from s = 50 on, and
-with solvers that take a random belief where there is no query. The paper does not say how its
-networks for these small games were trained; the network and the optimiser are ours in both.
+Three recipes. "paper" is the comparison at equal rules: the paper's updates (simultaneous, linear
+averaging), SoG(100, 1) while training, each search goes on from that of the public state before.
+"ours" has alternating updates and averages of weight t ** 4, which ask the network twice in an
+iteration, and two things that the paper does not have: from s = 50 on simulations skip what is
+solved, and networks are told the exact value of uniform play, which a walk of the whole game finds.
+"ours_plain" is "ours" without those two. In both, solvers take a random belief where there is no
+query, and each player re-solves at their own decisions only. The paper does not say how its
+networks for these small games were trained; the network and the optimiser are ours in all.
 
-GT-CFR(s, 1) at every public state, under the gadget, composed into one policy per seed and measured
-exactly. Source: Schmid et al. 2023, figure 3; values are read off the plot, within about 1 %.
+GT-CFR(s, 1) under the gadget, composed into one policy per seed and measured exactly. Rows say in
+`searches` where searches were made; the last network of "paper" is measured both ways. Source:
+Schmid et al. 2023, figure 3; values are read off the plot, within about 1 %.
 """
 
 from __future__ import annotations
@@ -37,6 +41,7 @@ from jaxsolve.search import (
 
 COLUMNS = (
     "settings",
+    "searches",
     "sims",
     "c",
     "train_steps",
@@ -48,6 +53,9 @@ COLUMNS = (
     "exploitability_paper",
 )
 
+EVERY, OWN = "every public state", "own decisions"
+"""Where searches are made; see `compose_growing`."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
@@ -58,27 +66,40 @@ class Recipe:
         solver: updates of the search.
         simulations: s while training.
         steps: of training at which networks are measured; multiples of `Settings.log_every`.
-        thorough: simulations from which on they are; fewer are better spent on what is played.
+        skip_solved: simulations from which on they pass by what is open to its ends; fewer are
+            better spent on what is played. Never if None.
         fill: solvers take a random belief where there is no query.
+        uniform_play: the network is told what uniform play is worth.
+        every: measured with each search going on from that of the public state before, as in the
+            paper; otherwise each player re-solves at their own decisions only.
     """
 
     name: str
     solver: js.Solver = dataclasses.field(repr=False)
     simulations: int
     steps: tuple[int, ...]
-    thorough: int | None = None
+    skip_solved: int | None = None
     fill: bool = False
+    uniform_play: bool = False
+    every: bool = False
 
     def resolver(self, table: PublicTable, simulations: int, **room: Any) -> GrowingResolver:
         """Returns the search of so many simulations."""
-        thorough = self.thorough is not None and simulations >= self.thorough
-        return growing_resolver(
-            table, self.solver, simulations=simulations, thorough=thorough, **room
-        )
+        skips = self.skip_solved is not None and simulations >= self.skip_solved
+        return growing_resolver(table, self.solver, simulations=simulations, thorough=skips, **room)
 
 
-OURS = Recipe("ours", js.cfr_plus(4.0), 50, (0, 100, 300, 900), thorough=50, fill=True)
-PAPER = Recipe("paper", js.cfr_plus().simultaneous(), 100, (0, 100, 400))
+PAPER = Recipe("paper", js.cfr_plus().simultaneous(), 100, (0, 100, 400), every=True)
+OURS = Recipe(
+    "ours",
+    js.cfr_plus(4.0),
+    50,
+    (0, 100, 300, 900),
+    skip_solved=50,
+    fill=True,
+    uniform_play=True,
+)
+OURS_PLAIN = dataclasses.replace(OURS, name="ours_plain", skip_solved=None, uniform_play=False)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,7 +119,7 @@ class Settings:
         game: another variant, for trying things out.
     """
 
-    recipes: tuple[Recipe, ...] = (OURS, PAPER)
+    recipes: tuple[Recipe, ...] = (PAPER, OURS, OURS_PLAIN)
     simulations: tuple[int, ...] = (33, 100, 300, 1000)
     seeds: tuple[int, ...] = (50, 50, 20, 10)
     curve_seeds: int = 3
@@ -185,7 +206,13 @@ def run(
         room = recipe.resolver(table, largest).search.capacity
         for step, (net, updates, seconds) in networks.items():
             last = step == recipe.steps[-1]
-            for s, seeds in zip(chosen.simulations, chosen.seeds, strict=True):
+            ways = (recipe.every, False) if recipe.every and last else (recipe.every,)
+            points = [
+                (every, s, seeds)
+                for every in ways
+                for s, seeds in zip(chosen.simulations, chosen.seeds, strict=True)
+            ]
+            for every, s, seeds in points:
                 if len(rows) < len(earlier):
                     rows.append(earlier[len(rows)])
                     continue
@@ -193,13 +220,16 @@ def run(
                 prior = nets.policy_prior(net)
                 gaps = []
                 for k in range(seeds if last else chosen.curve_seeds):
-                    found = compose_growing(resolver, net, jax.random.key(k), prior=prior)
+                    found = compose_growing(
+                        resolver, net, jax.random.key(k), prior=prior, every=every
+                    )
                     gaps.append(study.scale * respond(table, found).exploitability)
                 curve_paper = study.paper.get(s, {})
                 paper = curve_paper.get(max(curve_paper, default=0) if last and step else step)
                 rows.append(
                     {
                         "settings": recipe.name,
+                        "searches": EVERY if every else OWN,
                         "sims": s,
                         "c": 1.0,
                         "train_steps": updates,
@@ -211,7 +241,10 @@ def run(
                         "exploitability_paper": paper,
                     }
                 )
-                say(f"{recipe.name}, {updates} updates, s = {s}: {np.mean(gaps):.4g} {study.unit}")
+                say(
+                    f"{recipe.name}, {updates} updates, s = {s}, at {EVERY if every else OWN}: "
+                    f"{np.mean(gaps):.4g} {study.unit}"
+                )
                 report.seconds = time.perf_counter() - begin
                 report.save(out)
         report.extra["complete"] = recipe == chosen.recipes[-1]
@@ -237,7 +270,7 @@ def _train(
     )
     plan = chosen.plan(steps=recipe.steps[-1], batch=source.batch)
     module = chosen.network(actions=table.rows.num_actions, width=settings.width)
-    fresh = nets.make_net(table, module, jax.random.key(0))
+    fresh = nets.make_net(table, module, jax.random.key(0), uniform_play=recipe.uniform_play)
     found: dict[int, nets.Net] = {}
     curve: list[dict[str, float]] = []
     for step in recipe.steps:

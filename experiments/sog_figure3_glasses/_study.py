@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from experiments._report import Report
-from experiments._sog import OURS, PAPER, Settings, Study, run
+from experiments._sog import OURS, OURS_PLAIN, PAPER, Settings, Study, run
 
 STUDY = Study(
     name="sog_figure3_glasses",
@@ -24,8 +24,9 @@ STUDY = Study(
     results=Path(__file__).parent / "results",
     full=Settings(
         recipes=(
-            dataclasses.replace(OURS, steps=(0, 100, 500)),
             dataclasses.replace(PAPER, steps=(0, 100, 200)),
+            dataclasses.replace(OURS, steps=(0, 100, 500)),
+            dataclasses.replace(OURS_PLAIN, steps=(0, 100, 500)),
         ),
         seeds=(50, 20, 5, 3),
         curve_seeds=1,

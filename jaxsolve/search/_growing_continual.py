@@ -83,6 +83,7 @@ def compose_growing(
     key: PRNGKey,
     *,
     prior: PriorFunction | None = None,
+    every: bool = False,
     progress: bool = False,
 ) -> np.ndarray:
     """Returns float64 [P, A, H], what whoever acts at each public state plays.
@@ -95,6 +96,9 @@ def compose_growing(
         value: worth of leaves.
         key: draws all simulations.
         prior: of actions; uniform by default.
+        every: each search goes on from that of the public state before, whoever acted there, as
+            the paper measures exploitability; by default each player re-solves at their own
+            decisions, from their own last search, as they would in a match.
         progress: show a bar on standard error.
 
     Raises:
@@ -105,11 +109,13 @@ def compose_growing(
         check(table)
     policy = np.zeros((len(table.parent), table.rows.num_actions, table.num_hands))
     fair = np.ones((2, table.num_hands))
-    waiting = [
-        Task(seat, 0, node, fair, None)
-        for seat in (0, 1)
-        for node in next_decisions(table, 0, seat)
-    ]
+    waiting = [Task(int(table.actor[0]), 0, 0, fair, None)]
+    if not every:
+        waiting = [
+            Task(seat, 0, node, fair, None)
+            for seat in (0, 1)
+            for node in next_decisions(table, 0, seat)
+        ]
     depth = 0
     with tqdm(total=len(table.parent), disable=not progress, unit="search") as bar:
         while waiting:
@@ -118,9 +124,12 @@ def compose_growing(
             for task, grown in zip(waiting, found, strict=True):
                 focus = int(grown.focus)
                 policy[task.node] = grown.average[focus]
-                here = [table.children[task.node, k] for k in range(table.children.shape[1])]
-                for child in here:
-                    for node in next_decisions(table, int(child), task.seat) if child >= 0 else ():
+                for child in table.children[task.node][table.children[task.node] >= 0].tolist():
+                    if every:
+                        seat = int(table.actor[child])
+                        following.append(next_task(table, grown, task._replace(seat=seat), child))
+                        continue
+                    for node in next_decisions(table, child, task.seat):
                         following.append(next_task(table, grown, task, node))
             bar.update(len(waiting))
             waiting, depth = following, depth + 1
@@ -155,7 +164,7 @@ def next_task(table: PublicTable, grown: Grown, task: Task, node: int) -> Task:
     Args:
         table: the public states.
         grown: the last search, in numpy arrays.
-        task: what it was about.
+        task: what it was about; its seat is the one that searches next.
         node: a public state below its focus.
     """
     growth, hands = grown.growth, table.num_hands

@@ -187,7 +187,8 @@ def selection(
     # A simulation under way counts as one more visit, lost (Chaslot et al. 2008).
     settled = visits - pending
     worth = (worth * (1 + settled) - pending) / (1 + visits)
-    bonus = exploration * growth.prior[here, :, hand] * jnp.sqrt(visits.sum()) / (1 + visits)
+    # One more visit than were counted: at the first one the prior decides, not the numbering.
+    bonus = exploration * growth.prior[here, :, hand] * jnp.sqrt(1 + visits.sum()) / (1 + visits)
     best = jnp.argmax(jnp.where(legal & wanted, worth + bonus, -jnp.inf))
     puct = (jnp.arange(len(legal)) == best).astype(average.dtype)
     some = present & wanted

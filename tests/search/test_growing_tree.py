@@ -346,9 +346,30 @@ def test_selection_is_half_puct_and_half_the_average(pending: int):
     mass = where.rows.weight[0, hand] @ outflow[0, 1, 0]
     q, n = values[0, :, hand] / mass / 7.0, visits[0, :, hand]
     q = (q * (1 + n - pending) - pending) / (1 + n)
-    score = q + 1.25 * prior[0, :, hand] * np.sqrt(n.sum()) / (1 + n)
+    score = q + 1.25 * prior[0, :, hand] * np.sqrt(1 + n.sum()) / (1 + n)
     best = np.argmax(np.where(legal, score, -np.inf))
     np.testing.assert_allclose(got, (average + np.eye(len(legal))[best]) / 2, rtol=1e-5)
+
+
+@pytest.mark.parametrize("present", [None, 1])
+def test_the_first_visit_goes_where_a_sharp_prior_says(present: int | None):
+    """Nothing was visited and all values are alike; with k = 1 only one action is in the tree."""
+    where, hand, favourite = table(SMALL), 1, 1
+    growth = search(small(simulations=1), tilted(3), jax.random.key(0)).growth
+    nothing = jnp.zeros_like(growth.visits)
+    legal = jnp.asarray(where.rows.legal[0])
+    allowed = legal if present is None else legal & (jnp.arange(len(legal)) == present)[:, None]
+    growth = growth._replace(
+        visits=nothing,
+        pending=nothing,
+        prior=nothing.at[0, favourite].set(0.98).at[0, 0].set(0.02),
+        allowed=growth.allowed.at[0].set(allowed),
+    )
+    outflow = jnp.ones((len(nothing), 2, nothing.shape[1] + 1, nothing.shape[2]))
+    guide = Guide(nothing, nothing, outflow, jnp.ones((2, 3)), jnp.float32(7.0))
+    got = selection(where.device_rows, growth, guide, jnp.int32(0), jnp.int32(hand), 1.25)
+    average = np.asarray(allowed[:, hand]) / allowed[:, hand].sum()
+    np.testing.assert_allclose(got, (average + np.eye(len(got))[favourite]) / 2)
 
 
 BOARD = "tic_tac_toe(rows=2,columns=2,line=2)"
