@@ -30,14 +30,9 @@ import games
 import jaxsolve as js
 from experiments._report import Report
 from jaxsolve import learn, nets
-from jaxsolve.search import (
-    GrowingResolver,
-    PublicTable,
-    compose_growing,
-    growing_resolver,
-    public_table,
-    respond,
-)
+from jaxsolve.evaluate import respond
+from jaxsolve.public import PublicTable, public_table
+from jaxsolve.search import GrowingResolver, compose_growing, growing_resolver
 
 COLUMNS = (
     "settings",

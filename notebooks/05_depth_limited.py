@@ -13,7 +13,8 @@ from matplotlib import pyplot as plt
 
 import games
 import jaxsolve as js
-from jaxsolve import leaf, search
+from jaxsolve import search
+from jaxsolve.values import after_actions, after_round, biased, continuations, extend, poker_class
 
 jax.config.update("jax_enable_x64", True)
 
@@ -26,8 +27,8 @@ jax.config.update("jax_enable_x64", True)
 # %%
 tree = js.compile(games.load("rps_plus"))
 blueprint = js.solve_lp(tree).policy
-limit = leaf.after_actions(tree, 1)
-naive = leaf.continuations(tree, limit, [blueprint])
+limit = after_actions(tree, 1)
+naive = continuations(tree, limit, [blueprint])
 print("values after rock, paper, scissors:", naive.info.values.ravel().round(6))
 
 # %% [markdown]
@@ -40,8 +41,8 @@ always = [
     js.tree.policy_from_probabilities(tree, [np.array([0.4, 0.4, 0.2]), pure]) for pure in np.eye(3)
 ]
 for policies in ([blueprint], always[:2], always):
-    limited = leaf.continuations(tree, limit, policies)
-    found = leaf.extend(limited, js.solve_lp(limited).policy, blueprint)
+    limited = continuations(tree, limit, policies)
+    found = extend(limited, js.solve_lp(limited).policy, blueprint)
     loses = float(js.best_response(tree, found, 1).value)
     print(len(policies), "value(s):", found.probabilities(0).round(3), f"loses {loses:.3f}")
 
@@ -53,8 +54,8 @@ for policies in ([blueprint], always[:2], always):
 # %%
 for count in (1, 2, 3, 4):
     policies = search.self_generated(tree, limit, blueprint, count=count, solver="lp", tremble=0)
-    limited = leaf.continuations(tree, limit, policies)
-    found = leaf.extend(limited, js.solve_lp(limited).policy, blueprint)
+    limited = continuations(tree, limit, policies)
+    found = extend(limited, js.solve_lp(limited).policy, blueprint)
     loses = float(js.best_response(tree, found, 1).value)
     print(count, "generated value(s):", found.probabilities(0).round(3), f"loses {loses:.3f}")
 
@@ -69,18 +70,18 @@ for count in (1, 2, 3, 4):
 tree = js.compile(games.load("nolimit_leduc(ranks=4,suits=1,stack=5,sizes=[1.0])"))
 blueprint = js.solve_lp(tree).policy
 value = js.solve_lp(tree).value
-limit = leaf.after_round(tree)
+limit = after_round(tree)
 print(limit.num_leaves, "states at the end of the first round")
 kinds = {
-    "biased": leaf.biased(tree, blueprint, classes=leaf.poker_class),
+    "biased": biased(tree, blueprint, classes=poker_class),
     "generated": search.self_generated(tree, limit, blueprint, count=6, solver="lp"),
 }
 fig, ax = plt.subplots(figsize=(6, 3))
 for name, policies in kinds.items():
     gains = []
     for count in range(1, len(policies) + 1):
-        limited = leaf.continuations(tree, limit, policies[:count])
-        found = leaf.extend(limited, js.solve_lp(limited).policy, blueprint)
+        limited = continuations(tree, limit, policies[:count])
+        found = extend(limited, js.solve_lp(limited).policy, blueprint)
         gains.append(float(js.best_response(tree, found, 1).value) + value)
     ax.plot(range(1, len(policies) + 1), gains, "o-", label=name)
 ax.set(xlabel="values per state", ylabel="player 0 loses (chips)")

@@ -14,7 +14,7 @@ from matplotlib import pyplot as plt
 
 import games
 import jaxsolve as js
-from jaxsolve import agents, evaluate, learn, nets, search
+from jaxsolve import agents, evaluate, learn, nets, public, search
 
 # %% [markdown]
 # ## The public nodes of Leduc
@@ -24,7 +24,7 @@ from jaxsolve import agents, evaluate, learn, nets, search
 
 # %%
 rules = games.load("leduc")
-game = search.public_game(rules)
+game = public.public_game(rules)
 second_round = game.kinds_after_chance()
 print(game)
 print(len(second_round), "kinds of second rounds: 3 pots, 6 board cards")
@@ -36,7 +36,7 @@ print(len(second_round), "kinds of second rounds: 3 pots, 6 board cards")
 # compiled program. Adam, Huber loss, a ring buffer of examples on the device.
 
 # %%
-subgames = search.subgames(game, search.no_limit, kinds=second_round)
+subgames = search.subgames(game, public.no_limit, kinds=second_round)
 source = learn.random_beliefs(
     game,
     subgames,
@@ -96,9 +96,9 @@ axes.set(xlabel="exact value", ylabel="value of the network", aspect="equal")
 
 # %%
 tree = js.compile(rules, layout="hands")
-how = search.continual(game, search.round_limit, js.pcfr_plus(), iterations=50)
+how = search.continual(game, public.round_limit, js.pcfr_plus(), iterations=50)
 for name, leaf in {"network": trained.net, "untrained network": net}.items():
-    policy = search.policy_of(tree, game, search.compose(how, leaf))
+    policy = public.policy_of(tree, game, search.compose(how, leaf))
     print(f"{name:20s} {1000 * js.exploitability(tree, policy):6.0f} mbb/h")
 
 # %% [markdown]
@@ -110,7 +110,7 @@ for name, leaf in {"network": trained.net, "untrained network": net}.items():
 
 # %%
 whole = js.compile(rules)
-policy = search.policy_of(whole, game, search.compose(how, trained.net))
+policy = public.policy_of(whole, game, search.compose(how, trained.net))
 players = [agents.fixed(policy), agents.uniform()]
 arena = evaluate.arena(whole)
 match = evaluate.play_matches(arena, players, 2000, jax.random.key(2))

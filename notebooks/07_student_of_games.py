@@ -15,7 +15,7 @@ from matplotlib import pyplot as plt
 
 import games
 import jaxsolve as js
-from jaxsolve import learn, nets, plot, search
+from jaxsolve import evaluate, learn, nets, plot, public, search
 
 # %% [markdown]
 # ## The map "glasses"
@@ -28,7 +28,7 @@ from jaxsolve import learn, nets, plot, search
 
 # %%
 rules = games.load("scotland_yard")
-table = search.public_table(rules)
+table = public.public_table(rules)
 table
 
 # %% [markdown]
@@ -91,7 +91,7 @@ for name, net in found.items():
         policy = search.compose_growing(
             resolver, net, jax.random.key(1), prior=nets.policy_prior(net)
         )
-        gaps.append(search.respond(table, policy).exploitability)
+        gaps.append(evaluate.respond(table, policy).exploitability)
     axes.plot(counts, gaps, "o-", label=name)
     print(name, np.round(gaps, 3))
 axes.plot((33, 100), (0.131, 0.051), "--", color="gray", label="SoG(s, 1), figure 3")

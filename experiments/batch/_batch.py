@@ -14,7 +14,7 @@ import games
 import jaxsolve as js
 from experiments._report import Report
 from experiments.bench._timing import ours
-from jaxsolve.solve import Solver
+from jaxsolve.solvers import Solver
 
 RESULTS = Path(__file__).parent / "results"
 """Committed results, one JSON and one Markdown file per device and version of JAX."""

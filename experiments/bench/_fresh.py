@@ -122,7 +122,7 @@ def work(job: Job) -> Fresh:
 
     import games
     import jaxsolve as js
-    from jaxsolve.solve import SolveState, average_policy, init_state, run
+    from jaxsolve.solvers import SolveState, average_policy, init_state, run
 
     cache = os.environ.get("JAX_COMPILATION_CACHE_DIR", "")
     entries = len(list(Path(cache).glob("*-cache"))) if cache else 0

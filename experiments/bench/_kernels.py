@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from jaxsolve.solve import Solver, init_state, run
+from jaxsolve.solvers import Solver, init_state, run
 from jaxsolve.tree import PublicTree
 
 _FREE = {"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all"}

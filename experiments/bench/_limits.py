@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from experiments.bench._kernels import loop_body, read
-from jaxsolve.solve import Solver, init_state
+from jaxsolve.solvers import Solver, init_state
 from jaxsolve.tree import PublicTree
 from jaxsolve.tree._gather import GatherSum, take
 

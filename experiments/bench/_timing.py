@@ -10,7 +10,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.solve import Solver, init_state, run
+from jaxsolve.solvers import Solver, init_state, run
 from jaxsolve.tree import PublicTree
 
 Iterations = Callable[[int], None]

@@ -21,7 +21,8 @@ import games
 import jaxsolve as js
 from experiments._report import Report, device_name, slug
 from jaxsolve import nets
-from jaxsolve.search import growing_search, gt_cfr, public_table
+from jaxsolve.public import public_table
+from jaxsolve.search import growing_search, gt_cfr
 
 RESULTS = Path(__file__).parent / "results"
 SOLVERS = {"paper": js.cfr_plus().simultaneous(), "alternating": js.cfr_plus(2.0)}

@@ -21,7 +21,7 @@ import numpy as np
 import jaxsolve as js
 from experiments._report import Report, device_name, slug
 from jaxsolve import holdem, native
-from jaxsolve.solve import init_state, run
+from jaxsolve.solvers import init_state, run
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 RESULTS = Path(__file__).parent / "results"

@@ -22,7 +22,7 @@ from jax.tree_util import Partial
 import jaxsolve as js
 from experiments.convergence._measure import compiled, exploitability64
 from jaxsolve.regret import Step, normalise
-from jaxsolve.solve import Solver, SolveState, average_policy, init_state
+from jaxsolve.solvers import Solver, SolveState, average_policy, init_state
 from jaxsolve.tree import PublicTree
 from jaxsolve.tree._public_tree import Blocks, leaf_values, reach_of, values_of
 from jaxsolve.types import Array

@@ -14,7 +14,7 @@ import games
 import jaxsolve as js
 from experiments.convergence._cells import Cell
 from jaxsolve.regret import normalise
-from jaxsolve.solve import Solver, average_policy, current_policy, init_state, run
+from jaxsolve.solvers import Solver, average_policy, current_policy, init_state, run
 
 
 def measure(cell: Cell) -> list[dict[str, Any]]:

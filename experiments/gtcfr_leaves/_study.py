@@ -26,14 +26,9 @@ import numpy as np
 import games
 import jaxsolve as js
 from experiments._report import Report
-from jaxsolve.search import (
-    PublicTable,
-    compose_growing,
-    growing_resolver,
-    public_table,
-    respond,
-    table_oracle,
-)
+from jaxsolve.evaluate import respond
+from jaxsolve.public import PublicTable, public_table
+from jaxsolve.search import compose_growing, growing_resolver, table_oracle
 
 PAPER: dict[tuple[str, str], dict[int, float]] = {
     ("leduc", "zero"): {33: 854.0, 100: 774.0, 300: 540.0, 1000: 145.0},

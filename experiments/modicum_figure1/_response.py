@@ -20,8 +20,21 @@ from jax.tree_util import Partial
 
 import jaxsolve as js
 from experiments.modicum_figure1._spot import Spot
-from jaxsolve import leaf, search, subgame
+from jaxsolve import search, subgame
 from jaxsolve.evaluate import action_values
+from jaxsolve.values import (
+    LimitedInfo,
+    Rollouts,
+    continuations,
+    extend,
+    fit,
+    leaf_network,
+    leaf_values,
+    path_features,
+    public_below,
+    restrict,
+)
+from jaxsolve.values import rollouts as estimate_by_rollouts
 
 LEAVES = (
     "exact",
@@ -107,7 +120,7 @@ def answer(
     policies = [*policies, *policies[:1] * (room - len(policies))]
     part = _limited(spot, policies, choosers, values, learned, fallback)
     solution = _first_round(spot, part, policies, choosers, values, settings, fallback)
-    whole = leaf.extend(part, solution, fallback)
+    whole = extend(part, solution, fallback)
     return Answer(_second_round(spot, part, solution, whole, settings), time.perf_counter() - begin)
 
 
@@ -120,7 +133,7 @@ def learn(
     pot would learn something between their median and their mean. It has wider layers, because its
     features are no more than the moves.
     """
-    draw = leaf.rollouts(
+    draw = estimate_by_rollouts(
         spot.menu,
         spot.limit,
         policies,
@@ -128,11 +141,11 @@ def learn(
         player=spot.player,
         choosers=choosers,
     )
-    features = jnp.asarray(leaf.path_features(spot.menu, spot.limit))
-    network = leaf.leaf_network(draw.choices, hidden=(256, 256), scale=spot.rules.unit)
+    features = jnp.asarray(path_features(spot.menu, spot.limit))
+    network = leaf_network(draw.choices, hidden=(256, 256), scale=spot.rules.unit)
     table = spot.menu.info.states  # type: ignore[union-attr]
     assert table is not None
-    found = leaf.fit(
+    found = fit(
         network,
         features,
         draw,
@@ -155,16 +168,16 @@ def _limited(
     """Returns the game with the bet, cut at the end of the first round after the bet."""
     options = {"player": spot.player, "choosers": choosers}
     if values == "exact_with_bet":
-        return leaf.continuations(spot.game, spot.after_bet, policies, **options)
+        return continuations(spot.game, spot.after_bet, policies, **options)
     if values == "exact_own_pot":
         here = [search.translate(p, spot.game, spot.words(), shown=spot.shown()) for p in policies]
-        return leaf.continuations(spot.game, spot.after_bet, here, **options)
+        return continuations(spot.game, spot.after_bet, here, **options)
     near = learned
     if near is None:
-        near = leaf.leaf_values(spot.menu, spot.limit, policies, **options)
+        near = leaf_values(spot.menu, spot.limit, policies, **options)
     worth = _mean_of(jnp.asarray(spot.neighbours), near)
     same = [fallback] * len(policies)  # never played: only the number of choices matters
-    return leaf.continuations(spot.game, spot.after_bet, same, values=worth, **options)
+    return continuations(spot.game, spot.after_bet, same, values=worth, **options)
 
 
 def _mean_of(neighbours: jax.Array, values: jax.Array) -> jax.Array:
@@ -172,7 +185,7 @@ def _mean_of(neighbours: jax.Array, values: jax.Array) -> jax.Array:
     return (values[neighbours[0]] + values[neighbours[1]]) / 2
 
 
-def _drawn(neighbours: jax.Array, draw: leaf.Rollouts, key: jax.Array) -> jax.Array:
+def _drawn(neighbours: jax.Array, draw: Rollouts, key: jax.Array) -> jax.Array:
     both = draw(key, neighbours.reshape(-1))
     return both.reshape(2, neighbours.shape[1], *draw.choices).mean(0)
 
@@ -195,7 +208,7 @@ def _first_round(
     fallback: js.Policy,
 ) -> js.Policy:
     """Returns the solution of the search."""
-    before = leaf.restrict(part, fallback)
+    before = restrict(part, fallback)
     if values not in GAME_ROOT:
         probe = subgame.resolve(part, before, spot.bet, player=spot.player)
         menu = spot.without_bet()
@@ -208,7 +221,7 @@ def _first_round(
         return subgame.write(before, game, found)
     solver = js.cfr_plus()
     if values == "rollout":
-        draw = leaf.rollouts(
+        draw = estimate_by_rollouts(
             spot.menu,
             spot.limit,
             policies,
@@ -221,7 +234,7 @@ def _first_round(
     # A gadget has its payoffs fixed, so values that are drawn inside the solve have the root of the
     # game, where O may stay on the menu; P's strategy there stays as it was.
     found = _solve(part, solver, settings.drawn)
-    after = leaf.public_below(part.info.states, np.array([spot.bet]))  # type: ignore[union-attr]
+    after = public_below(part.info.states, np.array([spot.bet]))  # type: ignore[union-attr]
     parts = []
     for i, p in enumerate(part.info.players):  # type: ignore[union-attr]
         here = np.repeat(after[p.public], np.diff(p.offset))
@@ -248,7 +261,7 @@ def _second_round(
     best = action_values(part, solution.players, spot.opener)[1]
     flat = np.concatenate([np.asarray(b).reshape(-1) for b in best])
     info = part.info
-    assert isinstance(info, leaf.LimitedInfo)
+    assert isinstance(info, LimitedInfo)
     p = info.players[spot.opener]
     value = flat[p.position - p.roots]
     promised = {

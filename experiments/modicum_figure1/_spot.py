@@ -13,10 +13,10 @@ import numpy as np
 
 import games
 import jaxsolve as js
-from jaxsolve import leaf, search
+from jaxsolve import search
 from jaxsolve.evaluate import action_values
-from jaxsolve.leaf import DepthLimit
 from jaxsolve.tree._states import StateTable, describe_path
+from jaxsolve.values import DepthLimit, after_round, count_along, pruned
 
 EXTRA = 0.75
 """The bet off the tree, as a fraction of the pot."""
@@ -131,15 +131,15 @@ def spot(rules: Rules, *, solve_value: int = 20_000) -> Spot:
     extra = f"{rules.word} {EXTRA:g}"
     opener = int(table.actor[np.flatnonzero(table.actor >= 0)[0]])
     keep_menu, bet, after = _public_parts(whole, opener, extra)
-    menu = leaf.pruned(whole, keep_menu)
-    game = leaf.pruned(whole, keep_menu | after)
+    menu = pruned(whole, keep_menu)
+    game = pruned(whole, keep_menu | after)
     del whole
     found = js.solve(menu, "cfr+", iterations=rules.iterations, measure_every=rules.iterations)
     close = 5e-5 * rules.unit  # a twentieth of a thousandth of a big blind
     value = js.solve(
         game, "pcfr+", iterations=solve_value, measure_every=solve_value // 20, target=close
     )
-    limit, both = leaf.after_round(menu), leaf.after_round(game)
+    limit, both = after_round(menu), after_round(game)
     table = game.info.states  # type: ignore[union-attr]
     here = after[table.public[both.leaf]]
     after_bet = dataclasses.replace(both, leaf=both.leaf[here], below=both.below & after)
@@ -178,7 +178,7 @@ def _public_parts(
     is_extra = np.isin(table.action, [a for a, name in names.items() if name == extra]) & moved
     entered = np.zeros(len(parent), bool)
     entered[table.public[is_extra]] = True
-    opening = is_extra & (leaf.count_along(table, table.actor >= 0) == 1)
+    opening = is_extra & (count_along(table, table.actor >= 0) == 1)
     (bet,) = np.unique(table.public[opening])
     bets, after = np.zeros(len(parent), int), np.zeros(len(parent), bool)
     for s in range(len(parent)):  # parents come first

@@ -25,7 +25,8 @@ import jaxsolve as js
 from experiments._report import Report, cell
 from experiments.modicum_figure1._response import Settings, answer, learn
 from experiments.modicum_figure1._spot import Rules, Spot, spot, translated
-from jaxsolve import leaf, search
+from jaxsolve import search
+from jaxsolve.values import biased, poker_class
 
 RESULTS = Path(__file__).parent / "results"
 """Committed results, by device and version of JAX."""
@@ -225,7 +226,7 @@ def continuations(
     menu = blueprint is here.blueprint
     tree, limit = (here.menu, here.limit) if menu else (here.game, here.after_bet)
     if method == "bias":
-        return leaf.biased(tree, blueprint, classes=leaf.poker_class)
+        return biased(tree, blueprint, classes=poker_class)
     return search.self_generated(
         tree,
         limit,

@@ -21,7 +21,7 @@ import numpy as np
 import games
 import jaxsolve as js
 from experiments._report import Report
-from jaxsolve import leaf
+from jaxsolve.values import after_actions, continuations, extend
 
 EQUILIBRIUM = (0.4, 0.4, 0.2)
 """Rock, paper, scissors."""
@@ -60,9 +60,9 @@ def row(values: int) -> dict[str, Any]:
         blueprint if name == "equilibrium" else _policy(tree, _pure(tree, name))
         for name in VALUES[values]
     ]
-    limited = leaf.continuations(tree, leaf.after_actions(tree, 1), at_limit)
+    limited = continuations(tree, after_actions(tree, 1), at_limit)
     found = js.solve(limited, "pcfr+", iterations=ITERATIONS, progress=False).average
-    whole = leaf.extend(limited, found, blueprint)
+    whole = extend(limited, found, blueprint)
     strategy = whole.probabilities(0)
     return {
         "values": values,

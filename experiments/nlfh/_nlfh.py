@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import jaxsolve as js
 from experiments._report import Report, device_name, slug
 from jaxsolve import holdem
-from jaxsolve.solve import average_policy, init_state, run
+from jaxsolve.solvers import average_policy, init_state, run
 
 RESULTS = Path(__file__).parent / "results"
 """Committed results, one JSON file per device and version of JAX."""

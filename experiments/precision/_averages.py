@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from jaxsolve.solve import Solver, SolveState, init_state
-from jaxsolve.solve._loop import Mean
+from jaxsolve.solvers import Solver, SolveState, init_state
+from jaxsolve.solvers._loop import Mean
 from jaxsolve.tree import PublicTree
 from jaxsolve.types import Array
 

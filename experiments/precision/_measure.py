@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import jaxsolve as js
 from experiments.convergence import compiled, exploitability64, nudged
 from experiments.precision._averages import KINDS, pick, started
-from jaxsolve.solve import Solver, SolveState, average_policy, current_policy, init_state, run
+from jaxsolve.solvers import Solver, SolveState, average_policy, current_policy, init_state, run
 from jaxsolve.tree import PublicTree
 
 

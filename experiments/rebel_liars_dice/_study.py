@@ -36,16 +36,8 @@ import games
 import jaxsolve as js
 from experiments._report import Report
 from jaxsolve import learn, nets
-from jaxsolve.search import (
-    PublicGame,
-    actions_limit,
-    compose,
-    continual,
-    no_limit,
-    policy_of,
-    public_game,
-    subgames,
-)
+from jaxsolve.public import PublicGame, actions_limit, no_limit, policy_of, public_game
+from jaxsolve.search import compose, continual, subgames
 
 RESULTS = Path(__file__).parent / "results"
 """Committed results, one JSON and one Markdown file per device and version of JAX."""

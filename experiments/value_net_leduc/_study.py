@@ -27,17 +27,8 @@ import games
 import jaxsolve as js
 from experiments._report import Report
 from jaxsolve import learn, nets
-from jaxsolve.search import (
-    PublicGame,
-    compose,
-    continual,
-    no_limit,
-    oracle,
-    policy_of,
-    public_game,
-    round_limit,
-    subgames,
-)
+from jaxsolve.public import PublicGame, no_limit, policy_of, public_game, round_limit
+from jaxsolve.search import compose, continual, oracle, subgames
 from jaxsolve.types import CHANCE
 
 RESULTS = Path(__file__).parent / "results"

@@ -9,8 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.agents._protocol import Agent, Decision, View
-from jaxsolve.tree._gather import pick
-from jaxsolve.tree._policy import Policy
+from jaxsolve.tree import Policy, pick
 from jaxsolve.types import Array, PRNGKey
 
 

@@ -17,13 +17,11 @@ import numpy as np
 
 from jaxsolve.agents._fixed import decide
 from jaxsolve.agents._protocol import Agent, Decision, View
-from jaxsolve.leaf._value_net import ValueFunction
-from jaxsolve.search._belief_solve import Gadget, solve_belief
-from jaxsolve.search._beliefs import subgames
-from jaxsolve.search._continual import Search, at_nodes
-from jaxsolve.tree._info import TreeInfo
-from jaxsolve.tree._public_game import Limit, PublicGame, hands_of
+from jaxsolve.public import Limit, PublicGame, hands_of
+from jaxsolve.search.fixed import Gadget, Search, at_nodes, solve_belief, subgames
+from jaxsolve.tree import TreeInfo
 from jaxsolve.types import Array, PRNGKey
+from jaxsolve.values import ValueFunction
 
 
 class Memory(NamedTuple):

@@ -15,7 +15,7 @@ from jaxsolve.cli import _setup
 from jaxsolve.cli._games import show
 
 if TYPE_CHECKING:
-    from jaxsolve.solve import Result
+    from jaxsolve.solvers import Result
 
 
 def compare(
@@ -34,7 +34,8 @@ def compare(
     import rich.table
 
     import jaxsolve as js
-    from jaxsolve.solve import SOLVERS, load_solver
+    from jaxsolve.solvers import load_solver
+    from jaxsolve.solvers.variants import SOLVERS
 
     names = list(SOLVERS) if solvers == "all" else split_names(solvers)
     variants = {name: load_solver(name, simultaneous=simultaneous) for name in names}
@@ -108,7 +109,7 @@ def split_names(text: str) -> list[str]:
     Raises:
         ValueError: there is none, or one comes twice.
     """
-    from jaxsolve.game._strings import split
+    from jaxsolve.game import split
 
     names = [part.strip() for part in split(text)]
     if not names:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from jaxsolve.solve import Solver
+    from jaxsolve.solvers import Solver
     from jaxsolve.tree import PublicTree
 
 
@@ -15,7 +15,7 @@ def show(tree: PublicTree, solver: Solver, *, as_json: bool) -> None:
     import rich
     import rich.table
 
-    from jaxsolve.solve._memory import memory
+    from jaxsolve.solvers import memory
 
     needed = memory(tree, solver)
     info = tree.info

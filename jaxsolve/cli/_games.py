@@ -120,7 +120,7 @@ def solvers() -> None:
     """List solvers: hyper-parameters, what they are, source."""
     import rich.table
 
-    from jaxsolve.solve import SAMPLERS, SOLVERS
+    from jaxsolve.solvers.variants import SAMPLERS, SOLVERS
 
     table = rich.table.Table("solver", "hyper-parameters", "what", "source")
     for name, variant in (SOLVERS | SAMPLERS).items():

@@ -132,7 +132,8 @@ def _path(info: Any, table: Any, state: int) -> str:
 def _opponent(tree: Any, agent: str, policy: Path | None, iterations: int) -> Any:
     import jaxsolve as js
     from jaxsolve import agents
-    from jaxsolve.search import compose, continual, no_limit, policy_of, public_game
+    from jaxsolve.public import no_limit, policy_of, public_game
+    from jaxsolve.search.fixed import compose, continual
 
     if policy is not None:
         return agents.fixed(js.load_policy(tree, policy))

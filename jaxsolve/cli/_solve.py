@@ -12,7 +12,7 @@ import typer
 from jaxsolve.cli import _dry_run, _setup
 
 if TYPE_CHECKING:
-    from jaxsolve.solve import Result
+    from jaxsolve.solvers import Result
 
 
 def solve(
@@ -46,7 +46,7 @@ def solve(
         raise ValueError("--resume needs --out, the directory of the run to continue")
     _setup.start_jax(x64=x64)
     import jaxsolve as js
-    from jaxsolve.solve import load_solver
+    from jaxsolve.solvers import load_solver
 
     variant = load_solver(solver, simultaneous=simultaneous)
     tree = js.compile(game, max_states=max_states)

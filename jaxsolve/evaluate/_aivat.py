@@ -17,10 +17,7 @@ import itertools
 
 import numpy as np
 
-from jaxsolve.tree._info import TreeInfo
-from jaxsolve.tree._policy import Policy
-from jaxsolve.tree._policy_table import state_entries
-from jaxsolve.tree._states import StateTable
+from jaxsolve.tree import Policy, StateTable, TreeInfo, state_entries
 from jaxsolve.types import TERMINAL
 
 

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.tree._policy import Policy
-from jaxsolve.tree._public_tree import (
+from jaxsolve.tree import (
     Blocks,
     PlayerTree,
+    Policy,
     PublicTree,
     hold,
     leaf_values,
@@ -44,7 +44,7 @@ def best_response(tree: PublicTree, policy: Policy, player: int) -> BestResponse
     return _best_response(tree, policy.players, player)
 
 
-def values(tree: PublicTree, policy: Policy) -> Array:
+def expected_values(tree: PublicTree, policy: Policy) -> Array:
     """Returns float [n], every player's expected payoff under a policy."""
     return _both_values(tree, policy.players)[0]
 

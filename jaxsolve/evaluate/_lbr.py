@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jaxsolve.tree._public_game import PublicGame
+from jaxsolve.public import PublicGame
 from jaxsolve.types import CHANCE, TERMINAL
 
 
@@ -22,7 +22,7 @@ def local_best_response(
 
     Args:
         game: the public nodes of a poker-like game.
-        table: float [P, A, H], the policy (`search.table_of`); the player's own part is not read.
+        table: float [P, A, H], the policy (`public.table_of`); the player's own part is not read.
         player: the responder.
         call: the game's action that checks or calls.
         fold: the game's action that folds.

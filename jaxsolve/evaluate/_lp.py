@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from jaxsolve.tree._form import Rows, SequenceForm
-from jaxsolve.tree._policy import Policy, policy_from_probabilities
-from jaxsolve.tree._public_tree import PublicTree
+from jaxsolve.tree import Policy, PublicTree, Rows, SequenceForm, policy_from_probabilities
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -104,7 +102,7 @@ def flow_constraints(rows: Rows) -> tuple[scipy.sparse.csr_matrix, np.ndarray]:
 def realization(rows: Rows, probabilities: np.ndarray) -> np.ndarray:
     """Returns float64 [S], the realization plan of a behaviour policy [S - roots]."""
     plan = np.concatenate([rows.root_reach, np.zeros(rows.num_sequences - rows.roots)])
-    for _, actions in _levels(rows):
+    for _, actions in rows_by_level(rows):
         plan[rows.roots + actions] = (
             probabilities[actions] * plan[rows.parent[rows.row_of[actions]]]
         )
@@ -123,7 +121,7 @@ def best_value(rows: Rows, gain: np.ndarray) -> float:
     """Returns the value of a best response to sequence gains [S], by a sweep up the rows."""
     value = gain.copy()
     starts = rows.offset[:-1]
-    for members, _ in reversed(_levels(rows)):
+    for members, _ in reversed(rows_by_level(rows)):
         lengths = rows.width[members]
         spots = np.repeat(starts[members] - np.cumsum(lengths) + lengths, lengths)
         spots = spots + np.arange(lengths.sum())
@@ -133,7 +131,7 @@ def best_value(rows: Rows, gain: np.ndarray) -> float:
     return float(rows.root_reach @ value[: rows.roots])
 
 
-def _levels(rows: Rows) -> list[tuple[np.ndarray, np.ndarray]]:
+def rows_by_level(rows: Rows) -> list[tuple[np.ndarray, np.ndarray]]:
     """Returns (rows, their entries in the list of actions) of each own level."""
     level_of_action = rows.level[rows.row_of]
     return [

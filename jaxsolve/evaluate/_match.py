@@ -18,9 +18,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.tree._gather import pick, take
-from jaxsolve.tree._info import TreeInfo
-from jaxsolve.tree._public_tree import PublicTree
+from jaxsolve.tree import PublicTree, TreeInfo, pick, take
 from jaxsolve.types import CHANCE, TERMINAL, Array, PRNGKey
 
 
@@ -184,7 +182,7 @@ def _one(game: Arena, key: PRNGKey, swap: Array, agents: tuple[Any, ...]) -> Mat
     begin = [
         agent.init(jnp.int32(i), jax.random.fold_in(moves, i)) for i, agent in enumerate(agents)
     ]
-    from jaxsolve.agents._protocol import View  # agents are above evaluation
+    from jaxsolve.agents import View
 
     def move(carry: tuple[Array, Array, Any], step: Array) -> tuple[Any, tuple[Array, Array]]:
         state, dealt, minds = carry

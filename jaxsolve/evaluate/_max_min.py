@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxsolve.evaluate._lp import best_value, flow_constraints, payoff_matrix, realization
-from jaxsolve.tree._form import SequenceForm
+from jaxsolve.tree import SequenceForm
 
 
 class MaxMin(NamedTuple):

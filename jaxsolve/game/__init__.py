@@ -14,3 +14,7 @@ from jaxsolve.game._registry import Reference as Reference
 from jaxsolve.game._registry import format_name as format_name
 from jaxsolve.game._registry import load as load
 from jaxsolve.game._registry import registered as registered
+from jaxsolve.game._strings import pointing as pointing
+from jaxsolve.game._strings import read as read
+from jaxsolve.game._strings import split as split
+from jaxsolve.game._strings import unknown as unknown

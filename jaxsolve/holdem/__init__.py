@@ -37,9 +37,12 @@ from jaxsolve.holdem._cards import cards_name as cards_name
 from jaxsolve.holdem._cards import hand_index as hand_index
 from jaxsolve.holdem._cards import hand_name as hand_name
 from jaxsolve.holdem._cards import parse_cards as parse_cards
+from jaxsolve.holdem._cells import CELL_NAMES as CELL_NAMES
+from jaxsolve.holdem._cells import SIDE as SIDE
 from jaxsolve.holdem._cells import action_colours as action_colours
 from jaxsolve.holdem._cells import cell_means as cell_means
 from jaxsolve.holdem._cells import cell_shares as cell_shares
+from jaxsolve.holdem._cells import possible as possible
 from jaxsolve.holdem._display import range_html as range_html
 from jaxsolve.holdem._display import strategy_html as strategy_html
 from jaxsolve.holdem._flop_holdem import flop_holdem as flop_holdem

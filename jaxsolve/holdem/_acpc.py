@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.game._strings import pointing
+from jaxsolve.game import pointing
 from jaxsolve.holdem._betting import FOLD, BetState, Betting, act, call_to, next_street, options
 from jaxsolve.holdem._betting import start as start_hand
 from jaxsolve.holdem._cards import card_at, cards_name

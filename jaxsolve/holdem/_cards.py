@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxsolve.game._strings import pointing
+from jaxsolve.game import pointing
 
 RANKS = "23456789TJQKA"
 """Ranks, lowest first."""

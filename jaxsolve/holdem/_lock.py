@@ -12,7 +12,7 @@ import numpy as np
 from jaxsolve.holdem._cards import NUM_HANDS
 from jaxsolve.holdem._report import find, sequences
 from jaxsolve.holdem._spot_tree import SpotTree
-from jaxsolve.tree._public_tree import split_blocks
+from jaxsolve.tree import split_blocks
 
 
 def lock(

@@ -28,7 +28,7 @@ from jaxsolve.holdem._payoffs import (
     compatible_form,
     prefix_form,
 )
-from jaxsolve.tree._gather import build, float_type
+from jaxsolve.tree import build, float_type
 
 OPERATORS = ("native", "prefix", "dense")
 """Forms of the payoff operator: C++ on a CPU, prefix sums, products with matrices."""

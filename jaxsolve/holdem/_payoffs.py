@@ -26,7 +26,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.holdem._boards import CARDS, OTHERS, CardOrder, Order
-from jaxsolve.tree._gather import GatherSum, float_type, take
+from jaxsolve.tree import GatherSum, float_type, take
 from jaxsolve.types import Array
 
 BLOCK = 32

@@ -16,8 +16,7 @@ from jaxsolve.holdem._boards import compatible, live_hands
 from jaxsolve.holdem._cards import NUM_HANDS, cards_name, hand_name, parse_cards
 from jaxsolve.holdem._sizes import PLAYERS
 from jaxsolve.holdem._spot_tree import SpotTree
-from jaxsolve.tree._policy import Policy
-from jaxsolve.tree._public_tree import join_blocks, reach_of
+from jaxsolve.tree import Policy, join_blocks, reach_of
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from jaxsolve.game._strings import unknown
+from jaxsolve.game import unknown
 from jaxsolve.holdem._betting import portion
 
 STREETS = ("flop", "turn", "river")

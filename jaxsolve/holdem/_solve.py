@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from jaxsolve.evaluate import exploitability, values
+from jaxsolve.evaluate import expected_values, exploitability
 from jaxsolve.holdem._report import NodeReport, node_report
 from jaxsolve.holdem._spot import Spot
 from jaxsolve.holdem._spot_tree import STATE_ARRAYS, SpotTree, hands_in, spot_tree
-from jaxsolve.solve import BatchResult, Result, Solver, load_solver, solve_batch
-from jaxsolve.solve import solve as solve_tree
-from jaxsolve.tree._place import free_bytes
-from jaxsolve.tree._policy import Policy
+from jaxsolve.solvers import BatchResult, Result, Solver, load_solver, solve_batch
+from jaxsolve.solvers import solve as solve_tree
+from jaxsolve.tree import Policy, free_bytes
 
 log = logging.getLogger("jaxsolve")
 
@@ -233,5 +232,5 @@ def _same_betting(trees: Sequence[SpotTree]) -> None:
 
 def measure(spot: SpotTree, policy: Policy) -> tuple[float, float, float]:
     """Returns (EV of oop, EV of ip, exploitability), all in chips, of any policy."""
-    worth = np.asarray(values(spot.tree, policy)) + spot.spot.pot / 2
+    worth = np.asarray(expected_values(spot.tree, policy)) + spot.spot.pot / 2
     return float(worth[0]), float(worth[1]), float(exploitability(spot.tree, policy))

@@ -19,10 +19,7 @@ from jaxsolve.holdem._runouts import Runouts, runouts
 from jaxsolve.holdem._sizes import totals
 from jaxsolve.holdem._spot import Spot
 from jaxsolve.holdem._tree import PlayerRows, Rake, public_tree
-from jaxsolve.tree._gather import float_type
-from jaxsolve.tree._info import PlayerInfo, TreeInfo
-from jaxsolve.tree._place import free_bytes, place
-from jaxsolve.tree._public_tree import PublicTree
+from jaxsolve.tree import PlayerInfo, PublicTree, TreeInfo, float_type, free_bytes, place
 
 log = logging.getLogger("jaxsolve")
 

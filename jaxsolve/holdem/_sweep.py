@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jaxsolve import native
 from jaxsolve.holdem._native import NativeBoards
 from jaxsolve.regret import Coefficients
-from jaxsolve.tree._public_tree import Blocks, PublicTree
+from jaxsolve.tree import Blocks, PublicTree
 from jaxsolve.types import Array
 
 

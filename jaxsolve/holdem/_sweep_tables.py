@@ -11,8 +11,7 @@ import numpy as np
 from jaxsolve.holdem._native import NativeBoards, board_numbers
 from jaxsolve.holdem._payoffs import Placed
 from jaxsolve.holdem._sweep import NativeSweep, SweepSide
-from jaxsolve.tree._form import Rows
-from jaxsolve.tree._public_tree import Block
+from jaxsolve.tree import Block, Rows
 
 PARTS = 8
 """Most parts that the leaves of a street with one board are cut into, one per core."""

@@ -20,10 +20,7 @@ from jaxsolve.holdem._operators import payoffs
 from jaxsolve.holdem._payoffs import Pays, Placed
 from jaxsolve.holdem._runouts import Runouts, permuted_hands
 from jaxsolve.holdem._sweep_tables import Side, native_sweep
-from jaxsolve.tree._assemble import Placement, player_tree
-from jaxsolve.tree._form import Rows
-from jaxsolve.tree._gather import float_type
-from jaxsolve.tree._public_tree import PlayerTree, PublicTree
+from jaxsolve.tree import Placement, PlayerTree, PublicTree, Rows, float_type, player_tree
 
 
 class Rake(NamedTuple):

@@ -16,14 +16,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.leaf._value_net import normalised
 from jaxsolve.nets import Net
-from jaxsolve.search._belief_solve import Solution, policy_at, solve_belief
-from jaxsolve.search._beliefs import Subgames
-from jaxsolve.solve import Solver
-from jaxsolve.tree._gather import pick
-from jaxsolve.tree._public_game import PublicGame
+from jaxsolve.public import PublicGame
+from jaxsolve.search.fixed import Solution, Subgames, policy_at, solve_belief
+from jaxsolve.solvers import Solver
+from jaxsolve.tree import pick
 from jaxsolve.types import CHANCE, TERMINAL, Array, PRNGKey
+from jaxsolve.values import normalised
 
 
 class Examples(NamedTuple):
@@ -119,7 +118,7 @@ def random_beliefs(
         u = jax.random.uniform(which, (batch,))
         kind = jax.vmap(pick, (None, 0))(odds[stage], u)
         beliefs = draw_beliefs(possible[kind], how)
-        return _examples(net, games, solver, kind, beliefs, iterations), state + 1
+        return examples_of(net, games, solver, kind, beliefs, iterations), state + 1
 
     return Source(lambda _: jnp.zeros((), jnp.int32), sample, batch)
 
@@ -198,7 +197,7 @@ def solved(
     return jax.vmap(one)(kind, beliefs)
 
 
-def _examples(
+def examples_of(
     net: Net, games: Subgames, solver: Solver, kind: Array, beliefs: Array, iterations: int
 ) -> Examples:
     def one(kind: Array, beliefs: Array) -> Examples:

@@ -14,15 +14,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.leaf._value_net import normalised
-from jaxsolve.learn._data import Examples, Source, _examples, draw_beliefs
+from jaxsolve.learn._data import Examples, Source, draw_beliefs, examples_of
 from jaxsolve.nets import Net
-from jaxsolve.search._belief_solve import Solution, solve_belief
-from jaxsolve.search._beliefs import Subgames
-from jaxsolve.solve import Solver
-from jaxsolve.tree._gather import pick
-from jaxsolve.tree._public_game import PublicGame
+from jaxsolve.public import PublicGame
+from jaxsolve.search.fixed import Solution, Subgames, solve_belief
+from jaxsolve.solvers import Solver
+from jaxsolve.tree import pick
 from jaxsolve.types import Array, PRNGKey
+from jaxsolve.values import normalised
 
 
 def search_queries(
@@ -88,7 +87,7 @@ def search_queries(
     def sample(net: Net, state: Array, key: PRNGKey) -> tuple[Examples, Array]:
         asked = jax.vmap(lambda k: queries(net, k))(jax.random.split(key, searches))
         kind, beliefs = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), asked)
-        return _examples(net, solved, solver, kind, beliefs, iterations), state
+        return examples_of(net, solved, solver, kind, beliefs, iterations), state
 
     return Source(lambda _: jnp.zeros((), jnp.int32), sample, searches * leaves)
 

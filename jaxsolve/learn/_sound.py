@@ -27,10 +27,9 @@ from jaxsolve.learn._data import Examples, Source, draw_beliefs
 from jaxsolve.learn._sound_play import Lane, Memory, fresh_lane, play
 from jaxsolve.learn._sound_search import Queries, logged_search
 from jaxsolve.nets import Net, policy_prior
-from jaxsolve.search._belief_solve import Gadget
-from jaxsolve.search._growing_continual import GrowingResolver
-from jaxsolve.search._growing_solve import Grown
-from jaxsolve.search._public_rows import Rows
+from jaxsolve.public import Rows
+from jaxsolve.search.fixed import Gadget
+from jaxsolve.search.growing import GrowingResolver, Grown
 from jaxsolve.types import Array, PRNGKey
 
 NEVER = 1 << 30

@@ -14,12 +14,11 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.leaf._value_net import normalised
-from jaxsolve.search._growing_simulate import _ways
-from jaxsolve.search._growing_solve import Grown
-from jaxsolve.search._public_rows import Rows
-from jaxsolve.tree._gather import pick, take
+from jaxsolve.public import Rows
+from jaxsolve.search.growing import Grown, ways_on
+from jaxsolve.tree import pick, take
 from jaxsolve.types import Array, PRNGKey
+from jaxsolve.values import normalised
 
 
 class Tree(NamedTuple):
@@ -256,7 +255,7 @@ def step(
     actor = rows.actor[kind]
     own = rows.own_sink[kind, action, pair[actor]]
     wait = rows.other_sink[kind, pair[1 - actor]]
-    ways, child, after = _ways(rows, kind, actor, own, wait, rows.num_hands)
+    ways, child, after = ways_on(rows, kind, actor, own, wait, rows.num_hands)
     chance = rows.weight[kind, pair[0], pair[1]]
     # What is left of the pair's probability ends the game; rounding must not.
     over = jnp.maximum(chance - ways.sum(), 0)

@@ -13,12 +13,19 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.leaf._value_net import ValueFunction, normalised
-from jaxsolve.search._belief_solve import Gadget
-from jaxsolve.search._growing_solve import Grown, begin, finish, grow
-from jaxsolve.search._growing_state import GrowingSearch, PriorFunction, Run
-from jaxsolve.search._growing_update import reach_at
+from jaxsolve.search.fixed import Gadget
+from jaxsolve.search.growing import (
+    GrowingSearch,
+    Grown,
+    PriorFunction,
+    Run,
+    begin,
+    finish,
+    grow,
+    reach_at,
+)
 from jaxsolve.types import Array, PRNGKey
+from jaxsolve.values import ValueFunction, normalised
 
 
 class Queries(NamedTuple):

@@ -12,9 +12,9 @@ import numpy as np
 
 from jaxsolve.learn._data import draw_beliefs, solved
 from jaxsolve.nets import Net
-from jaxsolve.search._beliefs import Subgames, subgames
-from jaxsolve.solve import Solver
-from jaxsolve.tree._public_game import PublicGame, no_limit
+from jaxsolve.public import PublicGame, no_limit
+from jaxsolve.search.fixed import Subgames, subgames
+from jaxsolve.solvers import Solver
 from jaxsolve.types import Array, PRNGKey
 
 

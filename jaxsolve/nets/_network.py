@@ -109,7 +109,7 @@ def zero_sum(values: Array, beliefs: Array, possible: Array) -> Array:
 class Net:
     """A network, its parameters, and what it is told of each kind of public state (K kinds).
 
-    A `ValueFunction`: `leaf.ValueLeaf` takes it as it is.
+    A `ValueFunction`: `values.ValueLeaf` takes it as it is.
 
     Attributes:
         params: parameters.
@@ -159,7 +159,7 @@ class Net:
         """Refuses a game that the network was not made for.
 
         Args:
-            game: a `search.PublicGame`.
+            game: a `public.PublicGame`.
 
         Raises:
             ValueError: says which game or shape differs.
@@ -184,7 +184,7 @@ def make_net(game: Any, module: ValueNetwork, key: PRNGKey, *, uniform_play: boo
     """Returns an untrained network for a game.
 
     Args:
-        game: a `search.PublicGame`, which has features, possible hands and scales.
+        game: a `public.PublicGame`, which has features, possible hands and scales.
         module: the architecture.
         key: draws the parameters.
         uniform_play: the network is told what the beliefs are worth under uniform play, and learns

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxsolve.solve import Curve, Result
+from jaxsolve.solvers import Curve, Result
 
 MARKERS = "os^Dv<>pPX*hd"
 COLOURS = (

@@ -7,9 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from jaxsolve.holdem import action_colours, cell_means, cell_shares
-from jaxsolve.holdem._cards import RANKS, cards_name
-from jaxsolve.holdem._cells import CELL_NAMES, SIDE, possible
+from jaxsolve.holdem import (
+    CELL_NAMES,
+    RANKS,
+    SIDE,
+    action_colours,
+    cards_name,
+    cell_means,
+    cell_shares,
+    possible,
+)
 from jaxsolve.plot._curve import new_figure
 
 _EMPTY = "#f1f1ee"

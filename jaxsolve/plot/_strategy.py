@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from jaxsolve.plot._curve import new_figure
-from jaxsolve.tree import Policy
-from jaxsolve.tree._policy_table import infoset_values
+from jaxsolve.tree import Policy, infoset_values
 
 _ROW = 0.23
 """Height of a row in inches."""

@@ -5,7 +5,7 @@ An update computes R^t = clip(R^{t-1} * d(t - 1) + r^t) and the next policy is p
 [R^t * e(t) + m r^t]+, uniform over legal actions where that is 0 everywhere.
 
 Sources: Hart & Mas-Colell 2000; Zinkevich et al. 2007; Tammelin 2014; Brown & Sandholm 2019;
-Farina, Kroer & Sandholm 2021. The variants themselves are in `jaxsolve.solve.variants`.
+Farina, Kroer & Sandholm 2021. The variants themselves are in `jaxsolve.solvers.variants`.
 """
 
 from __future__ import annotations

@@ -1,12 +1,31 @@
 """Subgames: cutting them out, and the gadgets that make re-solving them safe."""
 
+from jaxsolve.subgame._alternative import Base as Base
+from jaxsolve.subgame._alternative import base_of as base_of
+from jaxsolve.subgame._blueprint import policy_of as policy_of
+from jaxsolve.subgame._blueprint import probabilities as probabilities
+from jaxsolve.subgame._build import Built as Built
 from jaxsolve.subgame._build import Noise as Noise
 from jaxsolve.subgame._build import Options as Options
+from jaxsolve.subgame._build import build as build
 from jaxsolve.subgame._floor import action_floor as action_floor
+from jaxsolve.subgame._floor import floored as floored
+from jaxsolve.subgame._floor import named_floor as named_floor
+from jaxsolve.subgame._floor import with_floor as with_floor
+from jaxsolve.subgame._gadgets import GADGETS as GADGETS
+from jaxsolve.subgame._index import GameIndex as GameIndex
+from jaxsolve.subgame._index import index_of as index_of
+from jaxsolve.subgame._knowledge import colours as colours
 from jaxsolve.subgame._knowledge import independent_set as independent_set
 from jaxsolve.subgame._knowledge import knowledge_sizes as knowledge_sizes
+from jaxsolve.subgame._places import Knowledge as Knowledge
 from jaxsolve.subgame._places import Places as Places
+from jaxsolve.subgame._places import depths_among as depths_among
+from jaxsolve.subgame._places import levels_of as levels_of
+from jaxsolve.subgame._places import places as places
+from jaxsolve.subgame._places import reached as reached
 from jaxsolve.subgame._solve import Solution as Solution
+from jaxsolve.subgame._solve import solve_forest as solve_forest
 from jaxsolve.subgame._trees import SubgameInfo as SubgameInfo
 from jaxsolve.subgame._trees import cut as cut
 from jaxsolve.subgame._trees import klss as klss
@@ -15,5 +34,6 @@ from jaxsolve.subgame._trees import maxmargin as maxmargin
 from jaxsolve.subgame._trees import resolve as resolve
 from jaxsolve.subgame._trees import root_infostates as root_infostates
 from jaxsolve.subgame._trees import solve_subgames as solve_subgames
+from jaxsolve.subgame._trees import tree_of as tree_of
 from jaxsolve.subgame._trees import unsafe as unsafe
 from jaxsolve.subgame._trees import write as write

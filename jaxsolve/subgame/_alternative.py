@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxsolve.evaluate._lp import payoff_matrix, realization
+from jaxsolve.evaluate import payoff_matrix, realization
 from jaxsolve.subgame._core import Core, sweep
 from jaxsolve.subgame._index import GameIndex
 

@@ -6,10 +6,9 @@ import dataclasses
 
 import numpy as np
 
-from jaxsolve.evaluate._lp import realization
+from jaxsolve.evaluate import realization
 from jaxsolve.subgame._index import GameIndex
-from jaxsolve.tree._policy import Policy
-from jaxsolve.tree._policy_merge import Lifted
+from jaxsolve.tree import Lifted, Policy
 
 TOLERANCE = 1e-3
 """How far the probabilities of an infoset may be from 1 in sum: float32 policies are 1e-7 off."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from jaxsolve.evaluate._lp import realization
+from jaxsolve.evaluate import realization
 from jaxsolve.subgame._alternative import Base, class_values, gifts
 from jaxsolve.subgame._core import Core, core
 from jaxsolve.subgame._gadgets import GADGETS, Gadget, maxmargin, resolve, unsafe

@@ -14,10 +14,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jaxsolve.evaluate._lp import _levels, realization
+from jaxsolve.evaluate import realization, rows_by_level
 from jaxsolve.subgame._index import GameIndex, Seat
 from jaxsolve.subgame._places import Places, containing_place
-from jaxsolve.tree._form import Rows, row_levels
+from jaxsolve.tree import Rows, row_levels
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,7 +150,7 @@ def sweep(rows: Rows, gain: np.ndarray, behaviour: np.ndarray | None = None) -> 
         behaviour: float64 [C], how the player goes on; at the best by default.
     """
     value = gain.astype(np.float64)
-    for members, _ in reversed(_levels(rows)):
+    for members, _ in reversed(rows_by_level(rows)):
         length = rows.width[members]
         first = np.cumsum(length) - length
         spots = np.arange(length.sum()) + np.repeat(rows.offset[members] - first, length)

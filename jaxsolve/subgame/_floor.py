@@ -16,7 +16,7 @@ from jax.tree_util import Partial
 
 from jaxsolve.regret import Minimizer, Step
 from jaxsolve.subgame._index import GameIndex, index_of
-from jaxsolve.tree._public_tree import PublicTree
+from jaxsolve.tree import PublicTree
 from jaxsolve.types import Array
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from jaxsolve.subgame._index import Lists, slices
-from jaxsolve.tree._form import Rows, SequenceForm
+from jaxsolve.tree import Rows, SequenceForm
 
 
 @dataclasses.dataclass(frozen=True)

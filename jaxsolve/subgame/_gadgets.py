@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxsolve.subgame._core import Core
-from jaxsolve.tree._form import Rows, SequenceForm, merge_payoffs, row_levels
+from jaxsolve.tree import Rows, SequenceForm, merge_payoffs, row_levels
 
 GADGETS = ("unsafe", "resolve", "maxmargin")
 

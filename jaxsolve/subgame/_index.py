@@ -11,10 +11,7 @@ import dataclasses
 
 import numpy as np
 
-from jaxsolve.tree._form import Rows, last_sequences
-from jaxsolve.tree._info import TreeInfo
-from jaxsolve.tree._public_tree import PublicTree
-from jaxsolve.tree._states import StateTable
+from jaxsolve.tree import PublicTree, Rows, StateTable, TreeInfo, last_sequences
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 from jaxsolve.subgame._index import GameIndex, Lists, index_of
-from jaxsolve.tree._public_tree import PublicTree
+from jaxsolve.tree import PublicTree
 from jaxsolve.types import TERMINAL, Array
 
 

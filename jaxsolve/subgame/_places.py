@@ -161,7 +161,7 @@ def public_roots(index: GameIndex, player: int, public_state: int) -> np.ndarray
     return np.unique(table.infostate[begins, player]).astype(np.int64)
 
 
-def levels(index: GameIndex, player: int, knowledge: Knowledge) -> list[np.ndarray]:
+def levels_of(index: GameIndex, player: int, knowledge: Knowledge) -> list[np.ndarray]:
     """Returns where a player re-solves on the way down, level by level.
 
     Infosets are grouped by how often the player has acted before; public states in which the

@@ -12,19 +12,26 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.evaluate._lp import behaviour_of
-from jaxsolve.evaluate._max_min import max_min
-from jaxsolve.solve import load_solver
-from jaxsolve.solve._loop import SolveState, average_policy, current_policy, init_state, run
-from jaxsolve.solve._solver import Solver
+from jaxsolve.evaluate import behaviour_of, max_min
+from jaxsolve.solvers import (
+    Solver,
+    SolveState,
+    average_policy,
+    current_policy,
+    init_state,
+    load_solver,
+    run,
+)
 from jaxsolve.subgame._floor import floored, with_floor
 from jaxsolve.subgame._forest import Forest, owners
-from jaxsolve.tree._assemble import Placement, assemble
-from jaxsolve.tree._form import Rows, SequenceForm
-from jaxsolve.tree._public_tree import (
+from jaxsolve.tree import (
     Blocks,
+    Placement,
     PlayerTree,
     PublicTree,
+    Rows,
+    SequenceForm,
+    assemble,
     leaf_values,
     reach_of,
     values_of,

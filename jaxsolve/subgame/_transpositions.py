@@ -14,10 +14,10 @@ import dataclasses
 import jax
 import numpy as np
 
+from jaxsolve.compiler import hash_columns
 from jaxsolve.subgame._index import GameIndex
 from jaxsolve.subgame._places import Places
-from jaxsolve.tree._ids import Infostates, _hash
-from jaxsolve.tree._states import StateTable
+from jaxsolve.tree import Infostates, StateTable
 from jaxsolve.types import Array
 
 
@@ -35,10 +35,12 @@ def transpositions(table: StateTable) -> np.ndarray:
     mark = np.zeros(count, np.uint64)
     for d in range(len(table.depth_start) - 2, -1, -1):
         lo, hi = int(table.depth_start[d]), int(table.depth_start[d + 1])
-        mark[lo:hi] = _hash([table.actor[lo:hi], worth[lo:hi], below[lo:hi].view(np.int64)])
+        mark[lo:hi] = hash_columns([table.actor[lo:hi], worth[lo:hi], below[lo:hi].view(np.int64)])
         if d:
             seen = [s[lo:hi] for s in shown]
-            edge = _hash([table.action[lo:hi], chance[lo:hi], *seen, mark[lo:hi].view(np.int64)])
+            edge = hash_columns(
+                [table.action[lo:hi], chance[lo:hi], *seen, mark[lo:hi].view(np.int64)]
+            )
             np.add.at(below, table.parent[lo:hi], edge)
     return np.unique(mark, return_inverse=True)[1].reshape(-1)
 
@@ -58,7 +60,7 @@ def merged(index: GameIndex, where: Places, key: Array | None = None) -> Places:
         raise ValueError("merging transpositions is sound for k = 1 only (knowledge=1)")
     mark = transpositions(index.table)[where.top].astype(np.int64)
     reach = index.table.chance[where.top].round(12)
-    piece = _hash([mark, np.unique(reach, return_inverse=True)[1].reshape(-1)])
+    piece = hash_columns([mark, np.unique(reach, return_inverse=True)[1].reshape(-1)])
     looks = np.zeros(len(where.classes), np.uint64)
     np.add.at(looks, where.top_class, piece)
     order = np.arange(len(where.classes))

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jaxsolve.evaluate._max_min import seen_from
-from jaxsolve.solve._solver import Solver
+from jaxsolve.evaluate import seen_from
+from jaxsolve.solvers import Solver
 from jaxsolve.subgame._alternative import base_of
 from jaxsolve.subgame._blueprint import probabilities
 from jaxsolve.subgame._build import Built, Noise, Options, build
@@ -17,15 +17,18 @@ from jaxsolve.subgame._core import Core, core
 from jaxsolve.subgame._forest import join
 from jaxsolve.subgame._gadgets import unsafe as unsafe_gadget
 from jaxsolve.subgame._index import GameIndex, index_of
-from jaxsolve.subgame._places import Knowledge, Places, places, public_roots, reached
-from jaxsolve.subgame._places import levels as levels_of
+from jaxsolve.subgame._places import Knowledge, Places, levels_of, places, public_roots, reached
 from jaxsolve.subgame._solve import Solution, solve_forest
-from jaxsolve.tree._assemble import assemble
-from jaxsolve.tree._info import PlayerInfo, TreeInfo
-from jaxsolve.tree._place import place
-from jaxsolve.tree._policy import Policy, with_probabilities
-from jaxsolve.tree._policy_merge import Lifted
-from jaxsolve.tree._public_tree import PublicTree
+from jaxsolve.tree import (
+    Lifted,
+    PlayerInfo,
+    Policy,
+    PublicTree,
+    TreeInfo,
+    assemble,
+    place,
+    with_probabilities,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,7 +125,7 @@ def cut(
     if not (arrival * made.weight).sum() > 0:
         raise ValueError(f"nobody comes to public state {public_state} with these ranges")
     built = Built(made, unsafe_gadget(made, arrival), np.zeros(len(made.weight)))
-    return _tree(index, built, "cut", 0)
+    return tree_of(index, built, "cut", 0)
 
 
 def unsafe(
@@ -354,10 +357,10 @@ def _subgames(
     if not where.count:
         raise ValueError(f"with this blueprint nobody comes to {', '.join(asked.name[:3])}")
     built = build(index, where, base, options)
-    return _tree(index, built, options.gadget, asked.count - len(kept))
+    return tree_of(index, built, options.gadget, asked.count - len(kept))
 
 
-def _tree(index: GameIndex, built: Built, gadget: str, skipped: int) -> PublicTree:
+def tree_of(index: GameIndex, built: Built, gadget: str, skipped: int) -> PublicTree:
     """Returns subgames as a tree on the device, in the seats of the game."""
     begin = time.perf_counter()
     made = built.core

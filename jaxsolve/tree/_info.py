@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxsolve.game import Game
 from jaxsolve.tree._form import SequenceForm
-from jaxsolve.tree._ids import Infostates
+from jaxsolve.tree._infostates import Infostates
 from jaxsolve.tree._states import StateTable
 
 

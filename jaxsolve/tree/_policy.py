@@ -10,13 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.tree._public_tree import (
-    Blocks,
-    PublicTree,
-    join_blocks,
-    split_blocks,
-    uniform,
-)
+from jaxsolve.tree._public_tree import Blocks, PublicTree, join_blocks, split_blocks, uniform
 
 if TYPE_CHECKING:
     from jaxsolve.tree._info import TreeInfo

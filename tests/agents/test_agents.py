@@ -13,16 +13,8 @@ import pytest
 import games
 import jaxsolve as js
 from jaxsolve import agents, evaluate
-from jaxsolve.search import (
-    actions_limit,
-    compose,
-    continual,
-    no_limit,
-    oracle,
-    policy_of,
-    public_game,
-    table_of,
-)
+from jaxsolve.public import actions_limit, no_limit, policy_of, public_game, table_of
+from jaxsolve.search import compose, continual, oracle
 
 
 @functools.cache

@@ -20,7 +20,7 @@ import pytest
 import games
 import jaxsolve as js
 from jaxsolve.cli import main
-from jaxsolve.solve import _checkpoint
+from jaxsolve.solvers import _checkpoint
 
 SETTINGS = (
     "jax_enable_x64",

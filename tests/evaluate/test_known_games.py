@@ -39,7 +39,7 @@ def test_equilibria_of_kuhn(alpha: float, layout: str):
             for labels in tree.info.labels
         ],
     )
-    np.testing.assert_allclose(js.values(tree, policy), [-1 / 18, 1 / 18], atol=1e-12)
+    np.testing.assert_allclose(js.expected_values(tree, policy), [-1 / 18, 1 / 18], atol=1e-12)
     assert abs(js.nash_conv(tree, policy)) < 1e-12
 
 
@@ -124,7 +124,7 @@ def test_constant_sum_that_is_not_zero():
     tree = js.compile(games.load(text))
     result = js.solve_lp(tree)
     assert abs(result.value - 3) < 1e-7
-    np.testing.assert_allclose(js.values(tree, result.policy), [3, 3], atol=1e-5)
+    np.testing.assert_allclose(js.expected_values(tree, result.policy), [3, 3], atol=1e-5)
     assert abs(js.exploitability(tree, result.policy)) < 1e-5
 
 
@@ -174,6 +174,9 @@ def test_float32_evaluation_is_close_to_float64():
                 given.append(weights / np.repeat(totals, np.diff(info.offset)))
             policy = policy_from_probabilities(tree, given)
             results.append(
-                [float(js.exploitability(tree, policy)), *np.asarray(js.values(tree, policy))]
+                [
+                    float(js.exploitability(tree, policy)),
+                    *np.asarray(js.expected_values(tree, policy)),
+                ]
             )
     np.testing.assert_allclose(*results, atol=5e-6)

@@ -13,7 +13,7 @@ import pytest
 import games
 import jaxsolve as js
 from jaxsolve import agents, evaluate
-from jaxsolve.search import public_game, table_of
+from jaxsolve.public import public_game, table_of
 from jaxsolve.tree import policy_from_probabilities
 
 
@@ -85,7 +85,7 @@ def test_aivat_takes_most_of_the_luck_out():
 def test_state_values_are_those_of_the_tree():
     policy = random_policy(made(), 4)
     worth = evaluate.state_values(policy)
-    assert worth[0] == pytest.approx(float(js.values(made(), policy)[0]), abs=1e-5)
+    assert worth[0] == pytest.approx(float(js.expected_values(made(), policy)[0]), abs=1e-5)
 
 
 def test_matches_agree_with_the_exact_value():
@@ -93,7 +93,9 @@ def test_matches_agree_with_the_exact_value():
     game = evaluate.arena(made())
     players = [agents.fixed(first), agents.fixed(second)]
     match = evaluate.play_matches(game, players, 4000, jax.random.key(0))
-    seats = [js.values(made(), mixed(a, b))[0] for a, b in ((first, second), (second, first))]
+    seats = [
+        js.expected_values(made(), mixed(a, b))[0] for a, b in ((first, second), (second, first))
+    ]
     exact = float(seats[0] - seats[1]) / 2  # the first agent, in either seat
     found = evaluate.score(match)
     assert found.matches == 2000

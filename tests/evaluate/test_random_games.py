@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from random_games import RandomGame, random_games
 
 import jaxsolve as js
-from jaxsolve.solve import average_policy, init_state, run
+from jaxsolve.solvers import average_policy, init_state, run
 from jaxsolve.tree import policy_from_probabilities
 
 ITERATIONS = 3000
@@ -43,7 +43,7 @@ def assert_as_the_oracle(game: RandomGame, seed: int) -> None:
     for probabilities in (drawn, oracle.flat(oracle.uniform(reference))):
         strategy = oracle.from_flat(reference, probabilities)
         policy = policy_from_probabilities(tree, probabilities)
-        values, best = js.values(tree, policy), js.best_response_values(tree, policy)
+        values, best = js.expected_values(tree, policy), js.best_response_values(tree, policy)
         np.testing.assert_allclose(values, oracle.values(reference, strategy), atol=1e-9)
         expected = [oracle.best_response(reference, strategy, i)[0] for i in range(n)]
         np.testing.assert_allclose(best, expected, atol=1e-9)
@@ -51,7 +51,7 @@ def assert_as_the_oracle(game: RandomGame, seed: int) -> None:
             response = js.best_response(tree, policy, i)
             np.testing.assert_allclose(response.value, expected[i], atol=1e-9)
             players = tuple(response.policy if j == i else p for j, p in enumerate(policy.players))
-            earned = js.values(tree, js.Policy(players))[i]
+            earned = js.expected_values(tree, js.Policy(players))[i]
             np.testing.assert_allclose(earned, expected[i], atol=1e-9)
         nash_conv = js.nash_conv(tree, policy)
         np.testing.assert_allclose(nash_conv, oracle.nash_conv(reference, strategy), atol=1e-9)
@@ -86,7 +86,7 @@ def test_cfr_plus_and_the_linear_program_agree(game: RandomGame):
     tree, reference = js.compile(game), oracle.walk(game)
     policy, exact = solved(tree), js.solve_lp(tree)
     assert js.exploitability(tree, policy) < 1e-3
-    values = js.values(tree, policy)
+    values = js.expected_values(tree, policy)
     np.testing.assert_allclose(values, [exact.value, -exact.value], atol=1e-3)
     # The plans of the linear program are an equilibrium, by the oracle too.
     assert abs(exact.gap) < 1e-7

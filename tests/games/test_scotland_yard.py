@@ -84,7 +84,7 @@ def test_glasses_is_worth_minus_seven_ninths():
     assert tree.info.num_public_states == row.public_states
     result = js.solve(tree, "pcfr+", iterations=1000, measure_every=1000, progress=False)
     gap = float(js.nash_conv(tree, result.average))
-    value = float(js.values(tree, result.average)[0])
+    value = float(js.expected_values(tree, result.average)[0])
     assert gap < 1e-5
     assert value - gap > -0.77805
     assert value + gap < -0.77613

@@ -14,7 +14,7 @@ from jaxsolve import holdem as he
 from jaxsolve.holdem._runouts import runouts
 from jaxsolve.holdem._solve import measure, parse_target
 from jaxsolve.holdem._spot_tree import SpotTree, check_memory, spot_betting
-from jaxsolve.solve import run
+from jaxsolve.solvers import run
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 SMALL = {
@@ -120,7 +120,10 @@ def test_symmetric_runouts_change_nothing(small: tuple[SpotTree, SpotTree]):
         one = js.solve(tree.tree, "cfr+", iterations=1, progress=False).current
         numbers = []
         for policy in (uniform, one):
-            numbers += [*js.values(tree.tree, policy), *js.best_response_values(tree.tree, policy)]
+            numbers += [
+                *js.expected_values(tree.tree, policy),
+                *js.best_response_values(tree.tree, policy),
+            ]
         found.append(np.asarray(numbers))
     np.testing.assert_allclose(found[0], found[1], atol=1e-3)
     first, second = (he.node_report(t, js.uniform_policy(t.tree), "x") for t in small)
@@ -139,7 +142,7 @@ def test_turn_equals_a_slow_evaluation(small: tuple[SpotTree, SpotTree]):
         locked = he.lock(locked, line, {"x": 1.0})
     for line in ("x x", "x x x"):
         locked = he.lock(locked, line, {"x": 1.0})
-    value = np.asarray(js.values(locked.tree, js.uniform_policy(locked.tree)))[0]
+    value = np.asarray(js.expected_values(locked.tree, js.uniform_policy(locked.tree)))[0]
     board = [he.card_name(c) for c in spot.board]
     total = equity = 0.0
     strength: dict[tuple[int, int], int] = {}
@@ -211,7 +214,7 @@ def test_a_batch_of_different_trees_is_refused():
 def test_rake_is_taken_from_both():
     spot = he.Spot.parse({**SMALL, "board": "Ts9s8s2h3c", "rake": 0.05, "rake_cap": 3})
     tree = he.spot_tree(spot)
-    worth = js.values(tree.tree, js.uniform_policy(tree.tree))
+    worth = js.expected_values(tree.tree, js.uniform_policy(tree.tree))
     # Every pot is at least 100, so the cap is always reached.
     assert float(worth.sum()) == pytest.approx(-3, abs=1e-3)
 
@@ -288,7 +291,10 @@ def test_symmetric_flop_changes_nothing():
     for symmetric in (True, False):
         tree = he.spot_tree(spot, symmetric=symmetric)
         uniform = js.uniform_policy(tree.tree)
-        numbers = [js.values(tree.tree, uniform), js.best_response_values(tree.tree, uniform)]
+        numbers = [
+            js.expected_values(tree.tree, uniform),
+            js.best_response_values(tree.tree, uniform),
+        ]
         found.append((len(tree.streets[2].boards), np.concatenate(numbers)))
     assert found[0][0] < found[1][0] == 49 * 48
     np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-3)

@@ -15,8 +15,8 @@ from jaxsolve import holdem as he
 from jaxsolve import native
 from jaxsolve.holdem._spot_tree import SpotTree
 from jaxsolve.regret import Step, normalise
-from jaxsolve.solve import SolveState, init_state, run
-from jaxsolve.solve._loop import FUSED, _sweep_of
+from jaxsolve.solvers import SolveState, init_state, run
+from jaxsolve.solvers._loop import FUSED, _sweep_of
 from jaxsolve.tree import PublicTree
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"

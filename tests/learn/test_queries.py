@@ -13,7 +13,8 @@ import pytest
 import games
 import jaxsolve as js
 from jaxsolve import learn, nets
-from jaxsolve.search import actions_limit, no_limit, public_game, subgames
+from jaxsolve.public import actions_limit, no_limit, public_game
+from jaxsolve.search import subgames
 
 CHECKED, BET = 1, 2
 """Kinds of public states after player 0's first action."""

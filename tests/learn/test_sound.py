@@ -19,19 +19,13 @@ import pytest
 import games
 import jaxsolve as js
 from jaxsolve import learn, nets
+from jaxsolve.evaluate import respond
 from jaxsolve.learn import _sound, _sound_play, _train
 from jaxsolve.learn._board import tensorboard
-from jaxsolve.search import (
-    PublicTable,
-    compose_growing,
-    growing_resolver,
-    gt_cfr,
-    public_table,
-    respond,
-    solve_whole,
-)
-from jaxsolve.search._growing_continual import Task, next_task
-from jaxsolve.search._growing_solve import growing_search
+from jaxsolve.public import PublicTable, public_table
+from jaxsolve.search import compose_growing, growing_resolver, gt_cfr, solve_whole
+from jaxsolve.search.growing._resolve_game import Task, next_task
+from jaxsolve.search.growing._solve import growing_search
 
 SMALL = "leduc(suits=1,raises=1)"
 TOWN = "scotland_yard(edges=[[1,2],[2,3],[3,4],[4,1],[3,5]],evader=[3,4],detectives=[1],rounds=3)"

@@ -16,7 +16,8 @@ import games
 import jaxsolve as js
 from jaxsolve import learn, nets
 from jaxsolve.learn import _train
-from jaxsolve.search import actions_limit, no_limit, public_game, subgames
+from jaxsolve.public import actions_limit, no_limit, public_game
+from jaxsolve.search import subgames
 
 PLAN = learn.Plan(steps=8, updates=4, minibatch=32, buffer=64)
 

@@ -13,7 +13,8 @@ import pytest
 import games
 import jaxsolve as js
 from jaxsolve import learn, nets
-from jaxsolve.search import no_limit, public_game, solve_belief, subgames
+from jaxsolve.public import no_limit, public_game
+from jaxsolve.search import solve_belief, subgames
 
 
 @functools.cache

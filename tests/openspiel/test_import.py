@@ -11,8 +11,8 @@ import pytest
 
 import games
 import jaxsolve as js
+from jaxsolve.compiler._openspiel_size import far_too_large
 from jaxsolve.game import OpenSpielGame, load, load_openspiel, wrap_openspiel
-from jaxsolve.tree._openspiel_size import far_too_large
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel (extra `openspiel`) is what is imported")
 
@@ -134,7 +134,7 @@ def test_solving():
     tree = js.compile(f"openspiel:{BATTLESHIP}")
     result = js.solve(tree, js.pcfr_plus(), iterations=500, progress=False)
     assert js.exploitability(tree, result.average) < 1e-3
-    assert js.values(tree, result.average)[0] == pytest.approx(0.125, abs=1e-3)
+    assert js.expected_values(tree, result.average)[0] == pytest.approx(0.125, abs=1e-3)
 
 
 REFUSED = {

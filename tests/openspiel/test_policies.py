@@ -97,8 +97,8 @@ def test_import_without_states():
 
 
 def test_the_registry_knows_the_game(monkeypatch: pytest.MonkeyPatch):
+    from jaxsolve.compiler import _openspiel_policy
     from jaxsolve.game import _registry
-    from jaxsolve.tree import _openspiel_policy
 
     for module in (_registry, _openspiel_policy):
         monkeypatch.setattr(module, "registered", lambda: games.GAMES)

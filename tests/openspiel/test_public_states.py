@@ -12,12 +12,13 @@ import pytest
 
 import games
 import jaxsolve as js
+from jaxsolve.compiler._components import public_components
+from jaxsolve.compiler._openspiel import enumerate_openspiel
+from jaxsolve.compiler._openspiel_ids import infostate_ids
+from jaxsolve.compiler._walker import enumerate_states
 from jaxsolve.game import load
 from jaxsolve.testing import check_game
-from jaxsolve.tree._components import public_components
-from jaxsolve.tree._openspiel import enumerate_openspiel
-from jaxsolve.tree._openspiel_ids import infostate_ids
-from jaxsolve.tree._states import StateTable, enumerate_states
+from jaxsolve.tree._states import StateTable
 from jaxsolve.types import TERMINAL
 
 BATTLESHIP = (

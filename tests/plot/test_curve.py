@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import jaxsolve as js
-from jaxsolve.solve import SOLVERS, Curve
+from jaxsolve.solvers import Curve
+from jaxsolve.solvers.variants import SOLVERS
 
 pytest.importorskip("matplotlib")
 

@@ -11,7 +11,8 @@ import pytest
 
 import jaxsolve as js
 from jaxsolve.regret import Minimizer, Step, mirror_descent, normalise, regret_matching
-from jaxsolve.solve import SOLVERS, Solver
+from jaxsolve.solvers import Solver
+from jaxsolve.solvers.variants import SOLVERS
 
 LEGAL = jnp.array(
     [[True, True, True, False], [True, True, False, False], [True, False, True, False]]

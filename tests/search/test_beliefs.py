@@ -14,20 +14,9 @@ import games
 import jaxsolve as js
 from jaxsolve import nets
 from jaxsolve.evaluate._max_min import max_min, seen_from
-from jaxsolve.search import (
-    Gadget,
-    _continual,
-    actions_limit,
-    compose,
-    continual,
-    no_limit,
-    oracle,
-    policy_of,
-    public_game,
-    round_limit,
-    solve_belief,
-    subgames,
-)
+from jaxsolve.public import actions_limit, no_limit, policy_of, public_game, round_limit
+from jaxsolve.search import Gadget, compose, continual, oracle, solve_belief, subgames
+from jaxsolve.search.fixed import _resolve_game
 
 SMALL = "leduc(suits=1,raises=1)"
 
@@ -83,7 +72,7 @@ def test_a_search_from_the_start_is_cfr_on_the_whole_game(name: str):
         table = compose(search, None)
         result = js.solve(tree, "pcfr+", iterations=20, measure_every=20, progress=False)
     value = float(found.value_at(0, jnp.int32(0)).sum())
-    assert value == pytest.approx(float(js.values(tree, result.average)[0]), abs=1e-5)
+    assert value == pytest.approx(float(js.expected_values(tree, result.average)[0]), abs=1e-5)
     composed = policy_of(tree, game, table)
     for i in range(2):
         np.testing.assert_allclose(
@@ -248,23 +237,23 @@ def test_searches_compile_once_and_seeds_differ():
     game = made("kuhn")
     search = continual(game, no_limit, js.pcfr_plus(), iterations=10)
     first = compose(search, None, jax.random.key(1))
-    traces = _continual._solve_batch._cache_size()
+    traces = _resolve_game._solve_batch._cache_size()
     again = compose(search, None, jax.random.key(1))
     other = compose(search, None, jax.random.key(2))
-    assert _continual._solve_batch._cache_size() == traces
+    assert _resolve_game._solve_batch._cache_size() == traces
     np.testing.assert_array_equal(first, again)
     assert np.abs(first - other).max() > 1e-3
 
 
 @pytest.mark.parametrize("size", [1, 3, 5, 17, 45, 120, 210, 600])
 def test_batches_hold_every_search_once_and_are_half_full(size: int):
-    cut = _continual._cut(size)
+    cut = _resolve_game._cut(size)
     ends = [low + batch for low, batch in cut]
     assert [low for low, _ in cut] == [0, *ends[:-1]]
     assert ends[-1] >= size
     for low, batch in cut:
-        assert batch in _continual.BATCHES
-        assert batch == _continual.BATCHES[0] or 2 * min(batch, size - low) >= batch
+        assert batch in _resolve_game.BATCHES
+        assert batch == _resolve_game.BATCHES[0] or 2 * min(batch, size - low) >= batch
 
 
 @pytest.mark.slow  # three compiled searches

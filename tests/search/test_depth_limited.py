@@ -8,8 +8,9 @@ import pytest
 
 import games
 import jaxsolve as js
-from jaxsolve import leaf, search
-from jaxsolve.search._depth_plan import plan_of
+from jaxsolve import search
+from jaxsolve.search.depth._plan import plan_of
+from jaxsolve.values import biased, poker_class
 
 
 @pytest.fixture(autouse=True)
@@ -68,7 +69,7 @@ def test_a_search_to_the_end_needs_no_values(kuhn):
 @pytest.mark.slow  # many small programs to compile
 def test_what_is_reported_is_the_policy(leduc):
     tree, blueprint = leduc
-    policies = leaf.biased(tree, blueprint, classes=leaf.poker_class)
+    policies = biased(tree, blueprint, classes=poker_class)
     found = search.depth_limited(tree, search.DepthSearch(policies, gadget="maxmargin"))
     best = js.best_response_values(tree, found.policy)
     np.testing.assert_allclose(found.worst_case, -np.asarray(best)[::-1], atol=1e-9)
@@ -90,7 +91,7 @@ def test_actions_off_the_menu_are_answered_but_not_played(leduc):
         parts[1][at] = [info.action_name(1, int(a)) == "fold" for a in info.players[1].action[at]]
     weak = js.tree.policy_from_probabilities(tree, parts)
     search_ = search.DepthSearch(
-        leaf.biased(tree, weak, classes=leaf.poker_class, factor=100),
+        biased(tree, weak, classes=poker_class, factor=100),
         gadget="resolve",
         menu=("fold", "call", "bet 0.5"),
     )

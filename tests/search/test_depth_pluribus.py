@@ -8,10 +8,11 @@ import pytest
 
 import games
 import jaxsolve as js
-from jaxsolve import leaf, search
-from jaxsolve.search import _depth_pluribus as form
-from jaxsolve.search._depth_plan import plan_of
-from jaxsolve.search._depth_search import Beliefs, Searcher
+from jaxsolve import search
+from jaxsolve.search.depth import _pluribus as form
+from jaxsolve.search.depth._plan import plan_of
+from jaxsolve.search.depth._search import Beliefs, Searcher
+from jaxsolve.values import biased, poker_class
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +42,7 @@ def test_searches_beat_a_uniform_blueprint(leduc):
 def test_own_actions_are_frozen_for_the_hand_held(leduc):
     """A frozen row keeps its strategy in the search; the same row of another hand does not."""
     tree, blueprint = leduc
-    policies = leaf.biased(tree, blueprint, classes=leaf.poker_class)
+    policies = biased(tree, blueprint, classes=poker_class)
     settings = search.DepthSearch(policies, solver="cfr+", iterations=50)
     who = Searcher(plan_of(tree, 0, None), settings, {})
     info = tree.info.players[0]
@@ -71,7 +72,7 @@ def test_own_actions_are_frozen_for_the_hand_held(leduc):
 @pytest.mark.slow  # many small programs to compile
 def test_off_menu_actions_are_searched(leduc):
     tree, blueprint = leduc
-    policies = leaf.biased(tree, blueprint, classes=leaf.poker_class)
+    policies = biased(tree, blueprint, classes=poker_class)
     menu = ("fold", "call", "bet 0.5")
     settings = search.DepthSearch(policies, solver="lcfr", iterations=200, menu=menu)
     found = search.pluribus(tree, settings)

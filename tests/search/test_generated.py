@@ -8,7 +8,8 @@ import pytest
 
 import games
 import jaxsolve as js
-from jaxsolve import leaf, search
+from jaxsolve import search
+from jaxsolve.values import after_actions, after_round, continuations, extend
 
 
 @pytest.fixture(autouse=True)
@@ -21,13 +22,13 @@ def test_self_play_finds_the_continuations_of_rock_paper_scissors():
     """Each best response is pure, and with three of them the search plays the equilibrium."""
     tree = js.compile(games.load("rps_plus"))
     blueprint = js.solve_lp(tree).policy
-    limit = leaf.after_actions(tree, 1)
+    limit = after_actions(tree, 1)
     losses = []
     for count in range(1, 5):
         found = search.self_generated(tree, limit, blueprint, count=count, solver="lp", tremble=0)
         assert len(found) == count
-        limited = leaf.continuations(tree, limit, found)
-        whole = leaf.extend(limited, js.solve_lp(limited).policy, blueprint)
+        limited = continuations(tree, limit, found)
+        whole = extend(limited, js.solve_lp(limited).policy, blueprint)
         losses.append(float(js.best_response(tree, whole, 1).value))
         assert all(set(np.round(p.probabilities(1), 9)) == {0, 1} for p in found[1:])
     assert losses[0] >= 0.2
@@ -40,7 +41,7 @@ def test_more_generated_values_leave_less_to_exploit(choosers: str):
     """Each is a best response to the search before, so that it takes back what that gave away."""
     tree = js.compile(games.load("nolimit_leduc(ranks=4,suits=1,stack=5,sizes=[1.0])"))
     blueprint = js.solve_lp(tree).policy
-    limit = leaf.after_round(tree)
+    limit = after_round(tree)
     gains: list[float] = []
     search.self_generated(
         tree,

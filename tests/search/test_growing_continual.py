@@ -13,15 +13,10 @@ import pytest
 import games
 import jaxsolve as js
 from jaxsolve import nets
-from jaxsolve.search import (
-    PublicTable,
-    compose_growing,
-    growing_resolver,
-    public_table,
-    respond,
-    table_oracle,
-)
-from jaxsolve.search._growing_continual import next_decisions, search_batch
+from jaxsolve.evaluate import respond
+from jaxsolve.public import PublicTable, public_table
+from jaxsolve.search import compose_growing, growing_resolver, table_oracle
+from jaxsolve.search.growing._resolve_game import next_decisions, search_batch
 
 SMALL = "leduc(suits=1,raises=1)"
 OURS = js.cfr_plus(2.0)

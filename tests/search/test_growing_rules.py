@@ -12,16 +12,9 @@ import pytest
 
 import games
 import jaxsolve as js
-from jaxsolve.search import (
-    Grown,
-    PublicTable,
-    compiled,
-    growing_search,
-    gt_cfr,
-    public_table,
-    rules,
-)
-from jaxsolve.search._growing_rules import CHILDREN, LISTS, WORLDS
+from jaxsolve.public import PublicTable, compiled, public_table, rules
+from jaxsolve.public._rules import CHILDREN, LISTS, WORLDS
+from jaxsolve.search import Grown, growing_search, gt_cfr
 
 PAPER = js.cfr_plus().simultaneous()
 ROOM: dict[str, dict[str, Any]] = {

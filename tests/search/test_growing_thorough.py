@@ -12,17 +12,15 @@ import pytest
 
 import games
 import jaxsolve as js
+from jaxsolve.evaluate import respond
+from jaxsolve.public import PublicTable, public_table, rules
 from jaxsolve.search import (
     Grown,
-    PublicTable,
     compose_growing,
     growing_resolver,
     growing_search,
     gt_cfr,
     no_gadget,
-    public_table,
-    respond,
-    rules,
 )
 
 SMALL = "leduc(suits=1,raises=1)"

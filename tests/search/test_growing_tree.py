@@ -13,24 +13,21 @@ import pytest
 
 import games
 import jaxsolve as js
+from jaxsolve.evaluate import respond
+from jaxsolve.public import PublicTable, actions_limit, public_game, public_table
 from jaxsolve.search import (
     Gadget,
     GrowingSearch,
     Grown,
-    PublicTable,
-    actions_limit,
     growing_search,
     gt_cfr,
     no_gadget,
-    public_game,
-    public_table,
-    respond,
     solve_belief,
     solve_whole,
     subgames,
     table_oracle,
 )
-from jaxsolve.search._growing_simulate import Guide, selection
+from jaxsolve.search.growing._simulate import Guide, selection
 
 SMALL = "leduc(suits=1,raises=1)"
 CHASE = "scotland_yard(edges=[[1,2],[2,3],[3,1],[3,4],[4,5]],evader=[1,2],detectives=[5],rounds=3)"

@@ -14,7 +14,7 @@ import pytest
 
 import games
 import jaxsolve as js
-from jaxsolve import search
+from jaxsolve import public, search
 from jaxsolve.types import Array
 
 BOARD = "tic_tac_toe"
@@ -38,8 +38,8 @@ class Known:
 
 
 @functools.cache
-def table(name: str) -> search.PublicTable:
-    return search.public_table(games.load(name))
+def table(name: str) -> public.PublicTable:
+    return public.public_table(games.load(name))
 
 
 def uniform_play(name: str) -> Known:

@@ -10,7 +10,8 @@ import pytest
 
 import games
 import jaxsolve as js
-from jaxsolve.search import PublicTable, public_table, respond
+from jaxsolve.evaluate import respond
+from jaxsolve.public import PublicTable, public_table
 
 CHASE = "scotland_yard(edges=[[1,2],[2,3],[3,1],[3,4],[4,5]],evader=[1,2],detectives=[5],rounds=3)"
 
@@ -45,7 +46,7 @@ def test_values_and_best_responses_are_those_of_the_compiled_tree(name: str, car
     policy = random_policy(where, 1)
     compiled = where.policy_of(tree, policy)
     got = respond(where, policy)
-    np.testing.assert_allclose(got.value, js.values(tree, compiled), atol=1e-5)
+    np.testing.assert_allclose(got.value, js.expected_values(tree, compiled), atol=1e-5)
     np.testing.assert_allclose(got.best, js.best_response_values(tree, compiled), atol=1e-5)
     assert got.exploitability == pytest.approx(float(js.exploitability(tree, compiled)), abs=1e-5)
     back = where.table_of(compiled)

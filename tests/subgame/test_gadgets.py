@@ -173,7 +173,7 @@ def test_vmapped_payoffs(kuhn):
     scales = jnp.array([1.0, 2.0])
 
     def value(scale):
-        return js.values(
+        return js.expected_values(
             part.replace(leaves=tuple(x.with_scale(scale) for x in part.leaves)), uniform
         )
 

@@ -61,7 +61,7 @@ def assert_same_game(game: Game) -> None:
         for k, infoset in enumerate(sets):
             assert tuple(action[offset[k] : offset[k + 1]]) == infoset.actions
     np.testing.assert_allclose(
-        js.values(tree, js.uniform_policy(tree)),
+        js.expected_values(tree, js.uniform_policy(tree)),
         oracle.values(reference, oracle.uniform(reference)),
         atol=1e-5,
     )

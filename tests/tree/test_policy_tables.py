@@ -67,7 +67,7 @@ def test_wide_table():
 def test_values(text: str):
     tree = tree_of(text)
     policy = random_policy(tree)
-    expected = np.asarray(js.values(tree, policy))
+    expected = np.asarray(js.expected_values(tree, policy))
     table = policy.table(values=True)
     by_infoset = table.groupby(["player", "infoset"], sort=False)
     # The value of an infoset is what its actions are worth on average.
@@ -156,7 +156,7 @@ def test_mixture_is_worth_the_mean(options: dict):
     mixed = js.mix_policies(tree, [a, b], [3, 1])
     for i in range(2):
         seats = [(p, opponent) if i == 0 else (opponent, p) for p in (mixed, a, b)]
-        m, x, y = (float(js.values(tree, js.merge_policies(*s))[i]) for s in seats)
+        m, x, y = (float(js.expected_values(tree, js.merge_policies(*s))[i]) for s in seats)
         assert m == pytest.approx(0.75 * x + 0.25 * y, abs=1e-6)
     even = js.mix_policies(tree, [a, b])
     again = js.mix_policies(tree, [a, b], [0.5, 0.5])

@@ -15,7 +15,7 @@ from random_games import RandomGame, random_games
 
 import games
 import jaxsolve as js
-from jaxsolve.solve import average_policy, init_state, run
+from jaxsolve.solvers import average_policy, init_state, run
 from jaxsolve.tree import PublicTree, coarse, exact, policy_from_probabilities
 from jaxsolve.tree._gather import Bucket, build, split
 
@@ -41,7 +41,7 @@ def solved(tree: PublicTree) -> js.Policy:
 
 def judged(tree: PublicTree, policy: js.Policy) -> list[Any]:
     """Returns values and best-response values."""
-    return [js.values(tree, policy), js.best_response_values(tree, policy)]
+    return [js.expected_values(tree, policy), js.best_response_values(tree, policy)]
 
 
 def assert_same_results(first: PublicTree, second: PublicTree) -> None:

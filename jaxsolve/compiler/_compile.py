@@ -1,0 +1,114 @@
+"""From rules, or from a game of OpenSpiel, to a PublicTree."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from jaxsolve.compiler import _openspiel, _walker
+from jaxsolve.compiler._hands import compile_hands
+from jaxsolve.game import Game, OpenSpielGame, is_pyspiel_game, load, wrap_openspiel
+from jaxsolve.tree import (
+    Bucket,
+    Placement,
+    PlayerInfo,
+    PublicTree,
+    SequenceForm,
+    StateTable,
+    TreeInfo,
+    assemble,
+    exact,
+    place,
+    sequence_form,
+)
+
+
+def compile(
+    game: Game | str | Any,
+    *,
+    max_states: int | None = None,
+    bucket: Bucket = exact,
+    keep_states: bool = True,
+    layout: str = "rows",
+) -> PublicTree:
+    """Returns the tree of a game, compiled from its rules.
+
+    Args:
+        game: a rules object, a string such as "leduc(ranks=3)" or "openspiel:leduc_poker", or a
+            `pyspiel.Game`.
+        max_states: refuse a game with more world states: 50 million by default, 2 million of
+            OpenSpiel, whose states are visited one by one in Python.
+        bucket: rounds tensor sizes up (`jaxsolve.tree.coarse`), so that trees of similar size
+            share one compiled program; sizes are exact by default.
+        keep_states: keep the table of world states on the host, for inspection, subgames and
+            OpenSpiel conversion.
+        layout: "rows" enumerates world states and has one row per infoset: any game. "hands"
+            builds public tree x private hands: two-player games whose only private information
+            is the first deal, and far fewer rows.
+
+    Raises:
+        ValueError: the game breaks the rules of `Game` or is too large; the state is shown. Of
+            OpenSpiel: imperfect recall, or two players of general sum; the infostate is shown.
+    """
+    start = time.perf_counter()
+    rules: Game
+    if isinstance(game, str):
+        rules = load(game)
+    else:
+        rules = wrap_openspiel(game) if is_pyspiel_game(game) else game
+    if layout == "hands":
+        return compile_hands(rules)
+    if layout != "rows":
+        raise ValueError(f'unknown layout {layout!r}; choose "rows" or "hands"')
+    if isinstance(rules, OpenSpielGame):
+        limit = _openspiel.MAX_STATES if max_states is None else max_states
+        table = _openspiel.enumerate_openspiel(rules, max_states=limit)
+    else:
+        limit = _walker.MAX_STATES if max_states is None else max_states
+        table = _walker.enumerate_states(rules, max_states=limit)
+    form = sequence_form(table)
+    return from_form(form, table, table.game, start=start, bucket=bucket, keep_states=keep_states)
+
+
+def from_form(
+    form: SequenceForm,
+    table: StateTable,
+    game: Game,
+    *,
+    start: float,
+    bucket: Bucket = exact,
+    keep_states: bool = True,
+) -> PublicTree:
+    """Returns the tree of a sequence form, with names from the table it came from."""
+    tree, places = assemble(form, bucket=bucket)
+    total = table.utility.sum(1)
+    constant = len(total) and np.ptp(total) <= 1e-9 * max(1.0, np.abs(table.utility).max())
+    info = TreeInfo(
+        game=game,
+        name=game.name,
+        players=tuple(player_info(form, table, places, i) for i in range(form.num_players)),
+        num_states=table.num_states,
+        num_public_states=len(table.public_states.parent),
+        utility_sum=float(total[0]) if constant else None,
+        build_seconds=time.perf_counter() - start,
+        form=form,
+        states=table if keep_states else None,
+    )
+    return place(tree, game.name).replace(info=info)
+
+
+def player_info(
+    form: SequenceForm, table: StateTable, places: tuple[Placement, ...], player: int
+) -> PlayerInfo:
+    """Returns the canonical order of a player's infosets: that of the sequence form."""
+    rows = form.rows[player]
+    return PlayerInfo(
+        offset=rows.offset - rows.roots,
+        action=rows.action,
+        position=places[player].sequence[rows.roots :],
+        infostate=rows.infostate,
+        public=rows.public,
+        states=table.infostates[player],
+    )

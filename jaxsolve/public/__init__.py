@@ -1,0 +1,19 @@
+"""Public states as one model: listed in a table, or grown from the rules."""
+
+from jaxsolve.public._card_game import Limit as Limit
+from jaxsolve.public._card_game import PublicGame as PublicGame
+from jaxsolve.public._card_game import actions_limit as actions_limit
+from jaxsolve.public._card_game import hands_of as hands_of
+from jaxsolve.public._card_game import no_limit as no_limit
+from jaxsolve.public._card_game import policy_of as policy_of
+from jaxsolve.public._card_game import public_game as public_game
+from jaxsolve.public._card_game import round_limit as round_limit
+from jaxsolve.public._card_game import table_of as table_of
+from jaxsolve.public._listed import Compiled as Compiled
+from jaxsolve.public._listed import compiled as compiled
+from jaxsolve.public._rules import Rules as Rules
+from jaxsolve.public._rules import rules as rules
+from jaxsolve.public._table import PublicTable as PublicTable
+from jaxsolve.public._table import public_table as public_table
+from jaxsolve.public._transitions import Rows as Rows
+from jaxsolve.public._worlds import Worlds as Worlds

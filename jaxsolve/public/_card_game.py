@@ -1,0 +1,338 @@
+"""A card game as public nodes, ready to be cut into subgames that start from beliefs.
+
+After the private deal every action is public, so a subgame is given by its public node and the two
+ranges (own reaches of the hands). What lies below a node often lies below others as well: in liar's
+dice all histories with one last bid. Nodes with equal subgames share a *kind*, and everything that
+does not depend on the ranges (trees, network inputs) is made once per kind.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxsolve.compiler import Deals, Nodes, deal_hands, walk_public
+from jaxsolve.game import Game
+from jaxsolve.tree import Policy, PublicTree, TreeInfo, policy_from_probabilities
+from jaxsolve.types import CHANCE, TERMINAL
+
+Limit = Callable[[int, int], bool]
+"""(actions of players since the root, chance moves since the root) -> cut here."""
+
+
+@dataclasses.dataclass(frozen=True)
+class PublicGame:
+    """The public nodes of a two-player card game (P nodes, K kinds, H hands).
+
+    Attributes:
+        game: the rules.
+        parent: int64 [P], -1 for the first node.
+        action: int64 [P], the game's action that led here.
+        actor: int64 [P], player, CHANCE or TERMINAL.
+        children: per node, its children in order of their actions.
+        weight: float64 [P, H, H], chance probability of each pair of hands, this node included.
+        payoff: float64 [P, 2, H, H], utility at terminal nodes, else 0.
+        possible: bool [P, 2, H], hands that can be held here.
+        kind: int64 [P], equal where the subgames are; -1 at terminal and chance nodes.
+        representative: int64 [K], a node of each kind.
+        scale: float64 [K], the largest payoff below, in the game's units.
+        features: float64 [K, F], what a network is told of each kind.
+        root: the first node at which a player acts.
+    """
+
+    game: Game
+    parent: np.ndarray
+    action: np.ndarray
+    actor: np.ndarray
+    children: tuple[np.ndarray, ...]
+    weight: np.ndarray
+    payoff: np.ndarray
+    possible: np.ndarray
+    kind: np.ndarray
+    representative: np.ndarray
+    scale: np.ndarray
+    features: np.ndarray
+    root: int
+
+    @property
+    def num_hands(self) -> int:
+        """H, of the player with more of them."""
+        return self.weight.shape[1]
+
+    @property
+    def num_kinds(self) -> int:
+        """K."""
+        return len(self.representative)
+
+    @property
+    def mass(self) -> np.ndarray:
+        """float64 [P], the probability of the chance moves so far."""
+        return self.weight.sum((1, 2))
+
+    def kinds_after_chance(self) -> list[int]:
+        """Returns the kinds of public states that a public chance move opens."""
+        acts = np.flatnonzero((self.actor >= 0) & (self.parent >= 0))
+        return sorted({int(self.kind[n]) for n in acts if self.actor[self.parent[n]] == CHANCE})
+
+    def uniform_payoffs(self) -> np.ndarray:
+        """Returns float64 [K, 2, H, H], what both get for each pair of hands if nobody thinks.
+
+        Everybody plays uniformly from the public state on. Given that pair's probability at the
+        public state: values are sums of these over the other's hands, weighed by their reach.
+        """
+        below = self.payoff * self.weight[:, None]
+        for node in range(len(self.parent) - 1, 0, -1):
+            above = self.parent[node]
+            share = 1.0 if self.actor[above] == CHANCE else 1 / len(self.children[above])
+            below[above] += share * below[node]
+        mass = self.mass[self.representative]
+        return below[self.representative] / mass[:, None, None, None]
+
+    def __repr__(self) -> str:
+        return (
+            f"PublicGame({self.game.name}: {len(self.parent)} public nodes, {self.num_kinds} kinds "
+            f"of subgames, {self.num_hands} hands)"
+        )
+
+
+def actions_limit(count: int) -> Limit:
+    """Returns the limit after so many actions of players."""
+    if count < 1:
+        raise ValueError(
+            f"a depth limit after {count} actions leaves nothing to solve; use 1 or more"
+        )
+    return lambda actions, chances: actions >= count
+
+
+def round_limit(actions: int, chances: int) -> bool:
+    """The limit at the next public chance move: the end of a betting round."""
+    return chances > 0
+
+
+def no_limit(actions: int, chances: int) -> bool:
+    """No limit: subgames go to the end of the game."""
+    return False
+
+
+def public_game(game: Game) -> PublicGame:
+    """Returns the public nodes of a two-player card game.
+
+    Raises:
+        ValueError: the game has other private information than the first deal, or more than two
+            players.
+    """
+    if game.num_players != 2:
+        raise ValueError(f"{game.name} has {game.num_players} players; beliefs here are of two")
+    deals = deal_hands(game)
+    nodes = walk_public(game, deals)
+    hands = max(len(x) for x in deals.infostate)
+    size = len(nodes.parent)
+    weight, payoff = np.zeros((size, hands, hands)), np.zeros((size, 2, hands, hands))
+    for w, (a, b) in enumerate(deals.hand):
+        weight[:, a, b] += nodes.weight[:, w]
+    for w, (a, b) in enumerate(deals.hand):  # deals that nobody can tell apart are averaged
+        share = nodes.weight[nodes.terminal, w] / np.maximum(weight[nodes.terminal, a, b], 1e-300)
+        payoff[nodes.terminal, :, a, b] += nodes.utility[:, w] * share[:, None]
+    payoff *= (weight > 0)[:, None]
+    _constant_sum(game, nodes, payoff, weight)
+    order = np.argsort(nodes.parent, kind="stable")
+    start = np.searchsorted(nodes.parent[order], np.arange(size + 1))
+    children = tuple(order[start[k] : start[k + 1]] for k in range(size))
+    actor = nodes.actor.astype(np.int64)
+    kind, representative = _kinds(actor, nodes.action, children, weight, payoff)
+    scale = _scales(nodes, payoff)[representative]
+    made = PublicGame(
+        game=game,
+        parent=nodes.parent,
+        action=nodes.action,
+        actor=actor,
+        children=children,
+        weight=weight,
+        payoff=payoff,
+        possible=np.stack([(weight > 0).any(2), (weight > 0).any(1)], 1),
+        kind=kind,
+        representative=representative,
+        scale=np.where(scale > 0, scale, 1.0),
+        features=np.eye(len(representative)),
+        root=int(np.flatnonzero(actor >= 0)[0]),
+    )
+    given = getattr(game, "public_features", None)
+    if given is None:
+        return made
+    return dataclasses.replace(made, features=_features(game, deals, nodes, representative))
+
+
+def policy_of(tree: PublicTree, game: PublicGame, table: np.ndarray) -> Policy:
+    """Returns a composed table as the policy of a tree.
+
+    Args:
+        tree: of the game, compiled with either layout.
+        game: the public nodes.
+        table: float [P, A, H], see `compose`.
+
+    Raises:
+        ValueError: the tree is of another game.
+    """
+    places = [_places(game, tree.info, i) for i in range(2)]
+    return policy_from_probabilities(tree, [table[place] for place in places])
+
+
+def table_of(policy: Policy, game: PublicGame) -> np.ndarray:
+    """Returns float64 [P, A, H], what whoever acts at each public node plays with each hand.
+
+    The inverse of `policy_of`.
+
+    Args:
+        policy: of a tree compiled with either layout.
+        game: the public nodes.
+
+    Raises:
+        ValueError: the policy is of another game.
+    """
+    width = max(len(c) for c in game.children)
+    table = np.zeros((len(game.parent), width, game.num_hands))
+    for i in range(2):
+        table[_places(game, policy.info, i)] = policy.probabilities(i)
+    return table
+
+
+def hands_of(game: PublicGame, info: TreeInfo, player: int) -> tuple[np.ndarray, np.ndarray]:
+    """Returns (public node, hand) of every infoset of a player, int64 [I] each.
+
+    Args:
+        game: the public nodes.
+        info: of a tree of the same game, compiled with either layout.
+        player: whose infosets.
+
+    Raises:
+        ValueError: the tree is of another game.
+    """
+    if info is None or info.name != game.game.name:
+        name = "a tree without names" if info is None else info.name
+        raise ValueError(f"{name} is not {game.game.name}, whose public nodes these are")
+    own = info.players[player]
+    if info.states is None:
+        if own.hands == 1:
+            raise ValueError(
+                f'{info.name}: compile it with layout="hands", or keep its world states'
+            )
+        return own.public.astype(np.int64), own.position[own.offset[:-1]] % own.hands
+    table = info.states
+    depths = list(itertools.pairwise(table.depth_start))
+    deal = next(k for k, (lo, hi) in enumerate(depths) if (table.actor[lo:hi] >= 0).all())
+    lo, hi = depths[deal]
+    node, hand = np.full(table.num_states, -1), np.full(table.num_states, -1)
+    node[lo:hi] = 0
+    hand[lo:hi] = np.unique(table.infostate[lo:hi, player], return_inverse=True)[1].reshape(-1)
+    after = np.full((len(game.parent), int(game.action.max()) + 1), -1)
+    after[game.parent[1:], game.action[1:]] = np.arange(1, len(game.parent))
+    for lo, hi in depths[deal + 1 :]:
+        up = table.parent[lo:hi]
+        node[lo:hi], hand[lo:hi] = after[node[up], table.action[lo:hi]], hand[up]
+    acts = np.flatnonzero(table.actor == player)
+    first = np.zeros(int(table.infostate[:, player].max()) + 1, np.int64)
+    first[table.infostate[acts, player]] = acts
+    sample = first[own.infostate]
+    return node[sample], hand[sample]
+
+
+def _places(
+    game: PublicGame, info: TreeInfo | None, player: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Returns (node, slot, hand) of every entry of a player's policy."""
+    if info is None:
+        raise ValueError("this tree or policy has no names: it came out of jit or vmap")
+    node, hand = hands_of(game, info, player)
+    offset = info.players[player].offset
+    width = np.diff(offset)
+    row = np.repeat(np.arange(len(width)), width)
+    return node[row], np.arange(len(row)) - offset[row], hand[row]
+
+
+def _constant_sum(game: Game, nodes: Nodes, payoff: np.ndarray, weight: np.ndarray) -> None:
+    total = payoff.sum(1)[nodes.terminal][weight[nodes.terminal] > 0]
+    if np.abs(total).max(initial=0) > 1e-9:
+        raise ValueError(f"{game.name} is not a zero-sum game; values of beliefs need one")
+
+
+def _kinds(
+    actor: np.ndarray,
+    action: np.ndarray,
+    children: tuple[np.ndarray, ...],
+    weight: np.ndarray,
+    payoff: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns (kind of each node where a player acts, a node of each), from the leaves up."""
+    known: dict[Any, int] = {}
+    subgame = np.zeros(len(actor), np.int64)
+    mass = np.maximum(weight.sum((1, 2)), 1e-300)
+    for k in reversed(range(len(actor))):
+        below = children[k]
+        own = np.round(weight[k] / mass[k], 12)
+        key = (
+            int(actor[k]),
+            own.tobytes(),
+            payoff[k].tobytes() if actor[k] == TERMINAL else b"",
+            tuple(action[below].tolist()),
+            tuple(subgame[below].tolist()),
+            tuple(np.round(mass[below] / mass[k], 12).tolist()) if actor[k] == CHANCE else (),
+        )
+        subgame[k] = known.setdefault(key, len(known))
+    acts = np.flatnonzero(actor >= 0)
+    _, first, inverse = np.unique(subgame[acts], return_index=True, return_inverse=True)
+    order = np.argsort(first)  # kinds by their first node: the root is kind 0
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    kind = np.full(len(actor), -1)
+    kind[acts] = rank[inverse.reshape(-1)]
+    return kind, acts[first[order]]
+
+
+def _scales(nodes: Nodes, payoff: np.ndarray) -> np.ndarray:
+    """Returns float64 [P], the largest payoff at or below each node."""
+    largest = np.abs(payoff).max((1, 2, 3))
+    for k in reversed(range(1, len(largest))):
+        up = nodes.parent[k]
+        largest[up] = max(largest[up], largest[k])
+    return largest
+
+
+def _features(game: Any, deals: Deals, nodes: Nodes, at: np.ndarray) -> np.ndarray:
+    """Returns float64 [K, F], the game's own description of some nodes.
+
+    Raises:
+        ValueError: it depends on the hands.
+    """
+    paths = []
+    for k in at:
+        path: list[int] = []
+        while nodes.parent[k] >= 0:
+            path.append(int(nodes.action[k]))
+            k = nodes.parent[k]
+        paths.append(path[::-1])
+    length = max(len(p) for p in paths)
+    moves = np.array([p + [-1] * (length - len(p)) for p in paths], np.int32)
+
+    @jax.jit
+    @jax.vmap
+    def features(state: Any, moves: Any) -> Any:
+        for k in range(length):
+            after = game.step(state, moves[k])
+            state = jax.tree.map(
+                lambda a, b, go=moves[k] >= 0: jax.numpy.where(go, a, b), after, state
+            )
+        return game.public_features(state)
+
+    alive = nodes.weight[at] > 0
+    found = [
+        np.asarray(features(jax.tree.map(lambda x, d=deal: np.asarray(x)[d], deals.states), moves))
+        for deal in (alive.argmax(1), alive.shape[1] - 1 - alive[:, ::-1].argmax(1))
+    ]
+    if (found[0] != found[1]).any():
+        raise ValueError(f"{game.name}: public_features depends on the hands")
+    return found[0].astype(np.float64)

@@ -1,0 +1,240 @@
+"""The public states of a game in arrays: the cheap way to grow search trees in a known game.
+
+Public states with equal subgames share a *kind*, and there is one row of arrays for each kind.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from jaxsolve.game import Game
+from jaxsolve.public._card_game import PublicGame, hands_of, public_game
+from jaxsolve.public._transitions import Rows, decisions, following, kinds_of, open_state, rows_of
+from jaxsolve.public._walk import Walk, walk_cards, walk_states
+from jaxsolve.tree import Policy, PublicTree, float_type, policy_from_probabilities
+
+
+@dataclasses.dataclass(frozen=True)
+class PublicTable:
+    """The public states of a game at which somebody acts (P of them, parents first, K kinds).
+
+    Attributes:
+        game: the rules.
+        rows: float64, on the host.
+        parent: int [P], -1 for the first.
+        step: int [P], which child of its parent.
+        children: int [P, C], -1 where there is none.
+        kind: int [P].
+        representative: int [K], a public state of each kind.
+        mass: float64 [P], probability of the chance moves so far, summed over compatible pairs.
+        below: int [P], how many public states lie below, this one included.
+        described: float64 [K, F], what a network is told; None if the rules do not say.
+        walk: where it comes from.
+        node: int [P], number in `walk`.
+        source: the public nodes of a card game; None where world states were walked.
+    """
+
+    game: Game
+    rows: Rows
+    parent: np.ndarray
+    step: np.ndarray
+    children: np.ndarray
+    kind: np.ndarray
+    representative: np.ndarray
+    mass: np.ndarray
+    below: np.ndarray
+    described: np.ndarray | None
+    walk: Walk
+    node: np.ndarray
+    source: PublicGame | None = None
+
+    @property
+    def num_hands(self) -> int:
+        """H, of the player with more private states."""
+        return self.rows.num_hands
+
+    @property
+    def num_kinds(self) -> int:
+        """K."""
+        return len(self.representative)
+
+    @property
+    def actor(self) -> np.ndarray:
+        """int [P]."""
+        return np.asarray(self.rows.actor[self.kind])
+
+    @property
+    def possible(self) -> np.ndarray:
+        """bool [P, 2, H]."""
+        return np.asarray(self.rows.possible[self.kind])
+
+    @property
+    def features(self) -> np.ndarray:
+        """float64 [K, F], what a network is told of each kind.
+
+        Raises:
+            ValueError: the rules have no `public_features`.
+        """
+        if self.described is None:
+            raise ValueError(
+                f"{self.game.name} does not say what is public: give its rules a method "
+                "public_features(state) -> float [F], the same for all states of a public state"
+            )
+        return self.described
+
+    @functools.cached_property
+    def scale(self) -> np.ndarray:
+        """float64 [K], such that scale / H^2 is the largest counterfactual value."""
+        if self.source is not None:
+            return self.source.scale
+        largest = self.rows.weight.max((1, 2)) * self.num_hands**2
+        return np.asarray(self.rows.scale * largest)
+
+    def uniform_payoffs(self) -> np.ndarray:
+        """Returns float64 [K, 2, H, H], what both get for each pair of private states, uniformly.
+
+        Everybody plays uniformly from the public state on. Given that pair's probability at the
+        public state: values are sums of these over the other's states, weighed by their reach.
+        """
+        rows, hands = self.rows, self.num_hands
+        h0, h1 = rows.weight.shape[1:]
+        first = np.zeros((self.num_kinds, hands, hands))
+        even = rows.legal / np.maximum(rows.legal.sum(1, keepdims=True), 1)
+        for x in np.argsort(rows.size, kind="stable"):
+            play = [np.ones((rows.num_actions, hands)) for _ in range(2)]
+            play[int(rows.actor[x])] = even[x]
+            pay = rows.payoff[x] * play[0][:, :h0, None] * play[1][:, None, :h1]
+            first[x, :h0, :h1] = pay.sum(0)
+            for k in np.flatnonzero(rows.child[x] >= 0):
+                ways = [np.zeros((hands, rows.num_actions * hands + 1)) for _ in range(2)]
+                for i in range(2):
+                    np.add.at(ways[i], (np.arange(hands)[:, None], rows.source[x, k, i]), 1)
+                    ways[i] = ways[i][:, :-1] * play[i].reshape(-1)
+                    ways[i] = ways[i].reshape(hands, -1, hands).sum(1)
+                after = first[rows.child[x, k]] * rows.factor[x, k]
+                first[x] += ways[0].T @ after @ ways[1]
+        return np.stack([first, -first], 1)
+
+    @functools.cached_property
+    def device_rows(self) -> Rows:
+        """`rows` as arrays of JAX."""
+        return Rows(
+            *(
+                jnp.asarray(x, float_type() if np.issubdtype(x.dtype, np.floating) else None)
+                for x in self.rows
+            )
+        )
+
+    def policy_of(self, tree: PublicTree, policy: np.ndarray) -> Policy:
+        """Returns a policy [P, A, H] of the public states as one of a compiled tree.
+
+        Raises:
+            ValueError: the tree is of another game.
+        """
+        places = [self._places(tree, i) for i in range(2)]
+        return policy_from_probabilities(tree, [policy[place] for place in places])
+
+    def table_of(self, policy: Policy) -> np.ndarray:
+        """Returns a compiled tree's policy as float64 [P, A, H]; the inverse of `policy_of`."""
+        out = np.zeros((len(self.parent), self.rows.num_actions, self.num_hands))
+        for i in range(2):
+            out[self._places(policy, i)] = policy.probabilities(i)
+        return out
+
+    def _places(self, named: Any, player: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Returns (public state, place, private state) of every entry of a player's policy."""
+        info = named.info
+        if info is None or info.name != self.game.name:
+            name = "a tree without names" if info is None else info.name
+            raise ValueError(f"{name} is not {self.game.name}, whose public states these are")
+        own = info.players[player]
+        at = np.full(len(self.walk.parent), -1)
+        at[self.node] = np.arange(len(self.node))
+        if self.source is not None:
+            node, hand = hands_of(self.source, info, player)
+        elif info.states is None:
+            raise ValueError(f'{info.name}: compile it with layout="rows", and keep its states')
+        else:
+            assert self.walk.infosets is not None
+            pairs = [self.walk.infosets[player][int(x)] for x in own.infostate]
+            node, hand = np.array(pairs, int).reshape(-1, 2).T
+        width = np.diff(own.offset)
+        row = np.repeat(np.arange(len(width)), width)
+        return at[node[row]], np.arange(len(row)) - own.offset[row], hand[row]
+
+    def __repr__(self) -> str:
+        return (
+            f"PublicTable({self.game.name}: {len(self.parent)} public states of "
+            f"{self.num_kinds} kinds, {self.num_hands} private states)"
+        )
+
+
+def public_table(game: Game | PublicGame, *, cards: bool | None = None) -> PublicTable:
+    """Returns the public states of a two-player zero-sum game.
+
+    Args:
+        game: the rules, or the public nodes of a card game.
+        cards: whether the only private information is the first deal; by default that is tried
+            first. Other games are walked world state by world state.
+
+    Raises:
+        ValueError: the game has no public states that a search could start from; says why.
+    """
+    source = game if isinstance(game, PublicGame) else None
+    if source is None and cards is not False:
+        try:
+            source = public_game(game)  # type: ignore[arg-type]
+        except ValueError:
+            if cards:
+                raise
+    walk = walk_states(game) if source is None else walk_cards(source)  # type: ignore[arg-type]
+    return _assemble(walk, source)
+
+
+def _assemble(walk: Walk, source: PublicGame | None) -> PublicTable:
+    size = len(walk.parent)
+    order = np.argsort(walk.parent, kind="stable")
+    begin = np.searchsorted(walk.parent[order], np.arange(size + 1))
+    below = [order[begin[q] : begin[q + 1]].tolist() for q in range(size)]
+    node = decisions(walk, below)
+    at = np.full(size, -1)
+    at[node] = np.arange(len(node))
+    if walk.kind is not None:
+        kinds = walk.kind[node]
+        _, representative = np.unique(kinds, return_index=True)
+        opened = [open_state(walk, below, int(node[p])) for p in representative]
+        after = [following(walk, below, int(q)) for q in node]
+    else:
+        every = [open_state(walk, below, int(q)) for q in node]
+        after = [x.children for x in every]
+        kinds, representative = kinds_of(walk, node, at, every)
+        opened = [every[p] for p in representative]
+    parent, step = np.full(len(node), -1), np.zeros(len(node), int)
+    children = np.full((len(node), max(1, *map(len, after))), -1)
+    for p, found in enumerate(after):
+        for k, q in enumerate(found):
+            parent[at[q]], step[at[q]], children[p, k] = p, k, at[q]
+    count = np.ones(len(node), int)
+    for p in reversed(range(1, len(node))):
+        count[parent[p]] += count[p]
+    rows = rows_of(walk, node, kinds, representative, opened, children, count)
+    return PublicTable(
+        game=walk.game,
+        rows=rows,
+        parent=parent,
+        step=step,
+        children=children,
+        kind=kinds,
+        representative=representative,
+        mass=np.array([walk.weight(int(q)).sum() for q in node]),
+        below=count,
+        described=None if walk.features is None else walk.features[node[representative]],
+        walk=walk,
+        node=node,
+        source=source,
+    )

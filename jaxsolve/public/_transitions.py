@@ -1,0 +1,257 @@
+"""What opening a public state shows, in arrays, from a walk through a game.
+
+Nodes of a search are public states at which a player acts. What chance does in between and what
+ends the game is part of the transition: a pair (action, private state) of a node leads to private
+states of its children and to payoffs. Reach flows down along `source`, counterfactual values flow
+up along `own_sink` and `other_sink`; where several pairs lead to one private state, reach is summed
+and values are shared.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jaxsolve.public._walk import PLACES, Walk
+from jaxsolve.types import TERMINAL
+
+
+class Rows(NamedTuple):
+    """Public states (K kinds, A actions, C children, H private states, Hi those of player i).
+
+    Actions are numbered by their place among the legal ones of a private state. A pair (action a,
+    private state h) has the code a * H + h; of a player who waits, a is 0. A pair (child k, private
+    state h) has the code k * H + h. Lists are padded with the codes A * H and C * H.
+
+    Attributes:
+        actor: int32 [K].
+        legal: bool [K, A, H], of the actor.
+        child: int32 [K, C], the kind of each child; -1 where there is none.
+        factor: [K, C], probability of chance on the way to it.
+        source: int32 [K, C, 2, H, M], pairs that lead to each private state of each child.
+        own_sink: int32 [K, A, H, R], what each pair of the actor leads to.
+        other_sink: int32 [K, H, S], what each private state of the player who waits leads to.
+        payoff: [K, A, H0, H1], to player 0 where the actor's action ends the game, times chance.
+        weight: [K, H0, H1], probability of each pair of private states by chance; sums to 1.
+        possible: bool [K, 2, H].
+        scale: [K], the largest payoff below.
+        size: int32 [K], public states below, this one included.
+    """
+
+    actor: Any
+    legal: Any
+    child: Any
+    factor: Any
+    source: Any
+    own_sink: Any
+    other_sink: Any
+    payoff: Any
+    weight: Any
+    possible: Any
+    scale: Any
+    size: Any
+
+    @property
+    def num_children(self) -> int:
+        """C."""
+        return int(self.child.shape[-1])
+
+    @property
+    def num_actions(self) -> int:
+        """A."""
+        return int(self.legal.shape[-2])
+
+    @property
+    def num_hands(self) -> int:
+        """H."""
+        return int(self.legal.shape[-1])
+
+
+class Opened(NamedTuple):
+    """What one public state shows, before padding.
+
+    Attributes:
+        legal: int [H], number of actions of the actor in each private state.
+        children: the public states that follow.
+        pairs: per child and player, int [E, 3]: (private state, action, private state before).
+        payoff: float64 [A, H0, H1], times chance.
+        largest: the largest payoff here.
+    """
+
+    legal: np.ndarray
+    children: list[int]
+    pairs: list[list[np.ndarray]]
+    payoff: np.ndarray
+    largest: float
+
+
+def decisions(walk: Walk, below: list[list[int]]) -> np.ndarray:
+    """Returns the public states at or below the root at which a player acts, parents first."""
+    out, at = [walk.root], 0
+    while at < len(out):
+        out += following(walk, below, out[at])
+        at += 1
+    return np.array(out)
+
+
+def following(walk: Walk, below: list[list[int]], q: int) -> list[int]:
+    """Returns the next public states at which a player acts."""
+    out: list[int] = []
+    todo = list(below[q])[::-1]
+    while todo:
+        c = todo.pop()
+        if walk.actor[c] >= 0:
+            out.append(c)
+        elif walk.actor[c] != TERMINAL:
+            todo += below[c][::-1]
+    return out
+
+
+def open_state(walk: Walk, below: list[list[int]], q: int) -> Opened:
+    """Returns what follows a public state, through chance, to the next decisions and ends."""
+    actor = int(walk.actor[q])
+    hands = walk.weight(q).shape
+    legal = np.zeros(max(hands), int)
+    children: list[int] = []
+    pairs: list[list[np.ndarray]] = []
+    ends: list[tuple[int, list[np.ndarray]]] = []
+    todo: list[tuple[int, list[np.ndarray] | None]] = [(c, None) for c in below[q][::-1]]
+    while todo:
+        c, above = todo.pop()
+        ways = [walk.origin(c, i) for i in range(2)]
+        if above is None:
+            here = [np.stack([w[:, 0], np.maximum(w[:, 2], 0), w[:, 1]], 1) for w in ways]
+            np.maximum.at(legal, here[actor][:, 2], here[actor][:, 1] + 1)
+        else:
+            here = [_joined(ways[i], above[i]) for i in range(2)]
+        if walk.actor[c] >= 0:
+            children.append(c)
+            pairs.append(here)
+        elif walk.actor[c] == TERMINAL:
+            ends.append((c, here))
+        else:
+            todo += [(d, here) for d in below[c][::-1]]
+    payoff, largest = np.zeros((int(legal.max()), *hands)), 0.0
+    for c, here in ends:
+        largest = max(largest, np.abs(walk.payoff(c)).max())
+        worth = walk.weight(c) * walk.payoff(c)
+        (g0, a0, h0), (g1, a1, h1) = (x.T for x in here)
+        action = a0[:, None] + a1[None]  # one of the two waits, and has 0
+        where = (action, np.broadcast_to(h0[:, None], action.shape), h1[None])
+        np.add.at(payoff, where, worth[np.ix_(g0, g1)])
+    return Opened(legal, children, pairs, payoff, largest)
+
+
+def _joined(ways: np.ndarray, above: np.ndarray) -> np.ndarray:
+    """Returns the ways [E, 3] through a chance move, from those that lead to it."""
+    first, second = np.nonzero(ways[:, 1][:, None] == above[:, 0])
+    return np.stack([ways[first, 0], above[second, 1], above[second, 2]], 1)
+
+
+def kinds_of(
+    walk: Walk, node: np.ndarray, at: np.ndarray, opened: list[Opened]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns (kind of each public state, a public state of each), from the ends up."""
+    known: dict[Any, int] = {}
+    subgame = np.zeros(len(node), int)
+    mass = [walk.weight(int(q)).sum() for q in node]
+    for p in reversed(range(len(node))):
+        here = opened[p]
+        after = at[np.array(here.children, int)]
+        key = (
+            int(walk.actor[node[p]]),
+            np.round(walk.weight(int(node[p])) / mass[p], PLACES).tobytes(),
+            np.round(here.payoff / mass[p], PLACES).tobytes(),
+            here.payoff.shape,
+            here.legal.tobytes(),
+            tuple(subgame[after].tolist()),
+            tuple(round(mass[c] / mass[p], PLACES) for c in after),
+            tuple(x.tobytes() for two in here.pairs for x in two),
+        )
+        subgame[p] = known.setdefault(key, len(known))
+    _, first, inverse = np.unique(subgame, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # kinds by their first public state: the root's is 0
+    rank = np.empty(len(order), int)
+    rank[order] = np.arange(len(order))
+    return rank[inverse.reshape(-1)], first[order]
+
+
+def rows_of(
+    walk: Walk,
+    node: np.ndarray,
+    kinds: np.ndarray,
+    representative: np.ndarray,
+    opened: list[Opened],
+    children: np.ndarray,
+    below: np.ndarray,
+) -> Rows:
+    count, width = len(opened), children.shape[1]
+    weight = np.stack([walk.weight(int(node[p])) for p in representative])
+    mass = weight.sum((1, 2))
+    hands = max(weight.shape[1:])
+    actions = max(x.payoff.shape[0] for x in opened)
+    possible = np.zeros((count, 2, hands), bool)
+    for i in range(2):
+        some = (weight > 0).any(2 - i)
+        possible[:, i, : some.shape[1]] = some
+    payoff = np.zeros((count, actions, *weight.shape[1:]))
+    factor = np.zeros((count, width))
+    child = np.full((count, width), -1, np.int32)
+    lists: dict[str, list[tuple[tuple[int, ...], int]]] = {"source": [], "own": [], "other": []}
+    actor = walk.actor[node[representative]]
+    for x in reversed(range(count)):
+        here, p = opened[x], representative[x]
+        payoff[x, : len(here.payoff)] = here.payoff / mass[x]
+        for k, both in enumerate(here.pairs):
+            c = children[p, k]
+            child[x, k] = kinds[c]
+            factor[x, k] = walk.weight(int(node[c])).sum() / mass[x]
+            for i, pairs in enumerate(both):
+                for g, a, h in pairs.tolist():
+                    lists["source"].append(((x, k, i, g), a * hands + h))
+                    if i == actor[x]:
+                        lists["own"].append(((x, a, h), k * hands + g))
+                    else:
+                        lists["other"].append(((x, h), k * hands + g))
+    legal = np.stack([np.arange(actions)[:, None] < o.legal[:hands] for o in opened])
+    return Rows(
+        actor=actor.astype(np.int32),
+        legal=legal,
+        child=child,
+        factor=factor,
+        source=_padded(lists["source"], (count, width, 2, hands), actions * hands),
+        own_sink=_padded(lists["own"], (count, actions, hands), width * hands),
+        other_sink=_padded(lists["other"], (count, hands), width * hands),
+        payoff=payoff,
+        weight=weight / mass[:, None, None],
+        possible=possible,
+        scale=_largest(opened, kinds, representative, children),
+        size=below[representative].astype(np.int32),
+    )
+
+
+def _largest(
+    opened: list[Opened], kinds: np.ndarray, representative: np.ndarray, children: np.ndarray
+) -> np.ndarray:
+    """Returns float64 [K], the largest payoff below each kind; 1 where there is none."""
+    scale = np.array([x.largest for x in opened])[kinds]
+    for p in reversed(range(len(kinds))):
+        after = children[p][children[p] >= 0]
+        scale[p] = max(scale[p], scale[after].max(initial=0))
+    return np.where(scale > 0, scale, 1.0)[representative]
+
+
+def _padded(
+    entries: list[tuple[tuple[int, ...], int]], shape: tuple[int, ...], pad: int
+) -> np.ndarray:
+    """Returns int32 [*shape, L], the codes that belong to each position."""
+    if not entries:
+        return np.full((*shape, 1), pad, np.int32)
+    where = np.ravel_multi_index(np.array([w for w, _ in entries]).T, shape)
+    order = np.argsort(where, kind="stable")
+    codes, where = np.array([c for _, c in entries])[order], where[order]
+    rank = np.arange(len(where)) - np.searchsorted(where, where)
+    out = np.full((int(np.prod(shape)), int(rank.max()) + 1), pad, np.int32)
+    out[where, rank] = codes
+    return out.reshape(*shape, -1)

@@ -1,0 +1,295 @@
+"""Depth-limited search as Pluribus does it, composed into one policy.
+
+A search is always rooted at the start of the betting round, so that O's strategy above the
+decision is free to change. P's own past actions of the round are frozen, at the probabilities with
+which they were played, for the hand that P holds and for no other. P plays the final iterate; what
+the players believe at the start of the next round follows the average (Brown and Sandholm 2019,
+supplementary material). Differs from Pluribus in that these beliefs come from the round's first
+search alone, which has frozen nothing, so that they are the same for every hand P may hold.
+
+Hands that have acted alike in a round share everything but what is frozen: their searches are one
+vmapped program.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxsolve.evaluate import seen_from, worst_case
+from jaxsolve.search.depth._plan import Plan, plan_of
+from jaxsolve.search.depth._search import (
+    Beliefs,
+    DepthLimited,
+    DepthSearch,
+    Searcher,
+    composed,
+    limited_part,
+    subgame_of,
+)
+from jaxsolve.solvers import (
+    Solver,
+    average_policy,
+    current_policy,
+    init_state,
+    iterate,
+    load_solver,
+)
+from jaxsolve.subgame import index_of
+from jaxsolve.tree import Blocks, Policy, PublicTree, split_blocks, with_probabilities
+from jaxsolve.types import Array
+from jaxsolve.values import entries_of, entry_of_state, named, public_below
+
+
+class _Case(NamedTuple):
+    """Infosets of P that one search decides.
+
+    Attributes:
+        root: public state in which the round begins.
+        taken: public states after actions of the round that are not on the menu.
+        past: P's infosets (rows) on the way, in the round.
+    """
+
+    root: int
+    taken: tuple[int, ...]
+    past: tuple[int, ...]
+
+
+def pluribus(
+    tree: PublicTree, search: DepthSearch, *, players: int | Sequence[int] = (0, 1)
+) -> DepthLimited:
+    """Returns what searches from the start of each betting round make of a blueprint.
+
+    Args:
+        tree: a compiled two-player constant-sum game, actions off the menu included.
+        search: how searches are made; to the end of the round, by CFR, with an unsafe root.
+        players: who searches.
+
+    Raises:
+        ValueError: the solver is the linear program, which has no iterates, the search looks a
+            number of actions ahead, or another option makes no sense.
+    """
+    begin = time.perf_counter()
+    search.check()
+    if search.solver == "lp":
+        raise ValueError('the linear program has no final iterate to play; choose solver="lcfr"')
+    if search.ahead is not None or search.gadget != "unsafe":
+        raise ValueError('Pluribus searches have ahead=None and gadget="unsafe"')
+    solver = load_solver(search.solver) if isinstance(search.solver, str) else search.solver
+    index = index_of(tree)
+    assert index.info.form is not None
+    assert index.info.utility_sum is not None
+    blueprint = named(search.policies[0], index.info)
+    before = [blueprint.probabilities(i).astype(np.float64) for i in range(2)]
+    after, count = list(before), 0
+    for i in [players] if isinstance(players, int) else players:
+        who = Searcher(plan_of(tree, i, search.menu), search, {})
+        played, solved = _player(who, solver, Beliefs.start(tree, blueprint, i))
+        after[i], count = played, count + solved
+    worth = [worst_case(seen_from(index.info.form, i), after[i]) for i in range(2)]
+    was = [worst_case(seen_from(index.info.form, i), before[i]) for i in range(2)]
+    return DepthLimited(
+        policy=with_probabilities(blueprint, after),
+        worst_case=(worth[0], worth[1]),
+        blueprint_worst_case=(was[0], was[1]),
+        exploitability=(index.info.utility_sum - sum(worth)) / 2,
+        searches=count,
+        seconds=time.perf_counter() - begin,
+    )
+
+
+class _Round(NamedTuple):
+    """The searches of a round with one set of actions off the menu.
+
+    Attributes:
+        tree: the subgame, without a gadget.
+        part: the game that it was cut from.
+        source: per player, int64 [C of `tree`], entries of the whole game, -1 at choices.
+    """
+
+    tree: PublicTree
+    part: PublicTree
+    source: tuple[np.ndarray, np.ndarray]
+
+    def frozen(
+        self, player: int, rows: Sequence[int], played: np.ndarray, plan: Plan
+    ) -> np.ndarray:
+        """Returns float64 [S], what P's sequences are held at, 0 where nothing is."""
+        whole = plan.tree.info
+        assert whole is not None
+        assert self.tree.info is not None
+        p, q = self.tree.info.players[player], whole.players[player]
+        row = np.repeat(np.arange(q.num_infosets), np.diff(q.offset))
+        source = self.source[player]
+        held = np.isin(row[np.maximum(source, 0)], list(rows)) & (source >= 0)
+        out = np.zeros(self.tree.players[player].num_sequences)
+        out[p.position[held]] = played[source[held]]
+        return out
+
+
+def _player(who: Searcher, solver: Solver, beliefs: Beliefs) -> tuple[np.ndarray, int]:
+    """Returns (float64 [C], what P plays; searches)."""
+    plan = who.plan
+    info = plan.tree.info
+    assert info is not None
+    mine = info.players[plan.player]
+    played, count = beliefs.odds[plan.player].copy(), 0
+    groups: dict[tuple[int, tuple[int, ...]], dict[tuple[int, ...], list[int]]] = {}
+    for row in range(mine.num_infosets):
+        case = _case(plan, row)
+        members = groups.setdefault((case.root, case.taken), defaultdict(list))
+        members[case.past].append(row)
+    # Rounds from the first on; within one the menu first, whose first search makes the beliefs.
+    order = sorted(groups, key=lambda g: (plan.round[g[0]] + plan.ends[g[0]], len(g[1]), g))
+    for root, taken in order:
+        found = _round(who, beliefs, root, taken)
+        if found is None:
+            continue
+        cases = groups[root, taken]
+        for length in sorted({len(past) for past in cases}):
+            now = sorted(past for past in cases if len(past) == length)
+            held = np.stack([found.frozen(plan.player, past, played, plan) for past in now])
+            average, current = _solved(found.tree, solver, who.search.iterations, held, plan.player)
+            count += len(now)
+            for k, past in enumerate(now):
+                odds = _entries(found, plan, current, k, plan.player)
+                for row in cases[past]:
+                    at = slice(mine.offset[row], mine.offset[row + 1])
+                    if np.isfinite(odds[at]).any():
+                        played[at] = np.nan_to_num(odds[at])
+            if length == 0:
+                beliefs = _believed(plan, beliefs, found, average, taken)
+    pair = (played, played)  # `composed` looks at P's alone
+    return composed(info, Beliefs(pair, beliefs.searched), plan.player), count
+
+
+def _case(plan: Plan, row: int) -> _Case:
+    """Returns what search decides an infoset of P."""
+    info = plan.tree.info
+    assert info is not None
+    mine = info.players[plan.player]
+    taken, at = [], int(mine.public[row])
+    while plan.parent[at] >= 0:
+        if plan.off[at]:
+            taken.append(at)
+        if plan.ends[plan.parent[at]]:
+            at = int(plan.parent[at])
+            break
+        at = int(plan.parent[at])
+    assert info.form is not None
+    rows = info.form.rows[plan.player]
+    past, up = [], int(rows.parent[row])
+    below = public_below(index_of(plan.tree).table, np.array([at]))
+    while up >= rows.roots:
+        above = int(rows.row_of[up - rows.roots])
+        if not below[mine.public[above]]:
+            break
+        past.append(above)
+        up = int(rows.parent[above])
+    return _Case(at, tuple(sorted(taken)), tuple(sorted(past)))
+
+
+def _round(who: Searcher, beliefs: Beliefs, root: int, taken: tuple[int, ...]) -> _Round | None:
+    """Returns the subgame of a round, None where P never comes to it."""
+    part = limited_part(who, [root], taken)
+    made = subgame_of(who, beliefs, part, [root], None)
+    if made is None:
+        return None
+    tree, built, _ = made
+    assert part.info is not None
+    assert who.plan.tree.info is not None
+    source = []
+    for i in range(2):
+        whole = entries_of(part.info, who.plan.tree.info, i)
+        source.append(whole[built.core.source[0 if i == who.plan.player else 1]])
+    return _Round(tree, part, (source[0], source[1]))
+
+
+def _solved(
+    tree: PublicTree, solver: Solver, iterations: int, held: np.ndarray, player: int
+) -> tuple[tuple[Blocks, ...], tuple[Blocks, ...]]:
+    """Returns (average, current) policies of one search for each strategy that is held [M, S]."""
+    sequences = jnp.asarray(held, tree.players[player].root_reach.dtype)
+    return _run(tree.replace(info=None), solver, jnp.asarray(iterations), sequences, player)
+
+
+@functools.partial(jax.jit, static_argnames="player")
+def _run(
+    tree: PublicTree, solver: Solver, iterations: Array, held: Array, player: int
+) -> tuple[tuple[Blocks, ...], tuple[Blocks, ...]]:
+    def one(sequences: Array) -> tuple[tuple[Blocks, ...], tuple[Blocks, ...]]:
+        mine = tree.players[player]
+        blocks = iter(split_blocks(mine, sequences))
+        levels = tuple(
+            tuple(dataclasses.replace(b, held=next(blocks)) for b in level) for level in mine.levels
+        )
+        players = list(tree.players)
+        players[player] = dataclasses.replace(mine, levels=levels)
+        game = tree.replace(players=tuple(players))
+        state = jax.lax.fori_loop(
+            0,
+            iterations,
+            lambda _, s: iterate(game, solver, s, iterations),
+            init_state(game, solver),
+        )
+        return average_policy(game, state).players, current_policy(game, state).players
+
+    return jax.vmap(one)(held)
+
+
+def _entries(
+    found: _Round, plan: Plan, policies: tuple[Blocks, ...], member: int, player: int
+) -> np.ndarray:
+    """Returns float64 [C of the whole game], one member's policy, NaN outside the search."""
+    info, whole = found.tree.info, plan.tree.info
+    assert info is not None
+    assert whole is not None
+    policy = Policy(jax.tree.map(lambda x: x[member], policies), info)
+    source = found.source[player]
+    mine = policy.probabilities(player)
+    mine = mine[len(mine) - len(source) :].astype(np.float64)
+    q = whole.players[player]
+    row = np.repeat(np.arange(q.num_infosets), np.diff(q.offset))
+    out = np.full(len(q.action), np.nan)
+    some = source >= 0
+    touched = np.zeros(q.num_infosets, bool)
+    touched[row[source[some]]] = True
+    out[touched[row]] = 0.0  # actions that the search does not hold
+    out[source[some]] = mine[some]
+    return out
+
+
+def _believed(
+    plan: Plan,
+    beliefs: Beliefs,
+    found: _Round,
+    average: tuple[Blocks, ...],
+    taken: tuple[int, ...],
+) -> Beliefs:
+    """Returns beliefs after a round's first search: its average, below the actions it adds."""
+    info = plan.tree.info
+    assert info is not None
+    index = index_of(plan.tree)
+    odds = []
+    for i in range(2):
+        new = _entries(found, plan, average, 0, i)
+        fresh = np.isfinite(new)
+        if taken:  # the menu's own search says the rest
+            p = info.players[i]
+            step = entry_of_state(index.table, info)
+            up = np.maximum(index.table.parent, 0)
+            moved = (index.table.parent >= 0) & (index.table.actor[up] == i)
+            at_taken = np.zeros(len(new), bool)
+            at_taken[step[moved & np.isin(index.table.public, taken)]] = True
+            below = public_below(index.table, np.array(taken))
+            fresh &= at_taken | below[np.repeat(p.public, np.diff(p.offset))]
+        odds.append(np.where(fresh, np.nan_to_num(new), beliefs.odds[i]))
+    return Beliefs((odds[0], odds[1]), beliefs.searched)

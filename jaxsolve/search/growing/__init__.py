@@ -1,0 +1,21 @@
+"""Search by trees that grow (GT-CFR)."""
+
+from jaxsolve.search.growing._oracle import TableOracle as TableOracle
+from jaxsolve.search.growing._oracle import solve_whole as solve_whole
+from jaxsolve.search.growing._oracle import table_oracle as table_oracle
+from jaxsolve.search.growing._resolve_game import GrowingResolver as GrowingResolver
+from jaxsolve.search.growing._resolve_game import compose_growing as compose_growing
+from jaxsolve.search.growing._resolve_game import growing_resolver as growing_resolver
+from jaxsolve.search.growing._simulate import ways_on as ways_on
+from jaxsolve.search.growing._solve import Grown as Grown
+from jaxsolve.search.growing._solve import begin as begin
+from jaxsolve.search.growing._solve import finish as finish
+from jaxsolve.search.growing._solve import grow as grow
+from jaxsolve.search.growing._solve import growing_search as growing_search
+from jaxsolve.search.growing._solve import gt_cfr as gt_cfr
+from jaxsolve.search.growing._state import GrowingSearch as GrowingSearch
+from jaxsolve.search.growing._state import PriorFunction as PriorFunction
+from jaxsolve.search.growing._state import Run as Run
+from jaxsolve.search.growing._tree import Growth as Growth
+from jaxsolve.search.growing._tree import empty as empty
+from jaxsolve.search.growing._update import reach_at as reach_at

@@ -1,0 +1,116 @@
+"""What a search by growing trees is told, and what changes while it runs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+
+from jaxsolve.search.fixed import Gadget
+from jaxsolve.search.growing._tree import Growth
+from jaxsolve.solvers import Solver
+from jaxsolve.types import Array
+from jaxsolve.values import ValueFunction
+
+PriorFunction = Callable[[Array, Array], Array]
+"""(public state [F], beliefs [F, 2, H]) -> weights of actions [F, A, H], by place; a pytree."""
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class GrowingSearch:
+    """How to grow a tree. A pytree: numbers are leaves, sizes are static.
+
+    Attributes:
+        ground: what trees grow into, `Compiled` or `Rules`.
+        solver: variant of CFR.
+        exploration: constant of PUCT.
+        rounds: int32 [], regret update phases, each followed by simulations.
+        updates: int32 [], iterations of CFR in each.
+        together: int32 [], simulations after each.
+        top: k, actions whose children are added when a public state is opened; all if None.
+        capacity: I, public states that can be opened.
+        tile: leaves that the value function is asked about at once.
+        thorough: simulations pass by what is open to its ends.
+    """
+
+    ground: Any
+    solver: Solver
+    exploration: Any
+    rounds: Any
+    updates: Any
+    together: Any
+    top: int | None = dataclasses.field(metadata={"static": True})
+    capacity: int = dataclasses.field(metadata={"static": True})
+    tile: int = dataclasses.field(metadata={"static": True})
+    thorough: bool = dataclasses.field(default=False, metadata={"static": True})
+
+
+class Run(NamedTuple):
+    """What changes during a search (I opened public states at most).
+
+    Attributes:
+        iteration: int32 [], iterations of CFR.
+        growth: the tree.
+        minimizer: state of each public state, leading axis I.
+        policy: float [I, A, H], of the next iteration.
+        total: float [I, A, H], sum over iterations of the actor's own reach of each action.
+        outflow: float [I, 2, A + 1, H], own reach of each action; of a player who waits, of each
+            private state, for every action. The last action is padding, 0.
+        inflow: float [I, 2, C + 1, H], counterfactual values of the children, times the chance of
+            the way there. The last child is padding, 0.
+        values: float [I, A, H], counterfactual values of the actor's actions.
+        worth: float [I, 2, C + 1, H], sum of `inflow` over iterations.
+        present: float [I, C], weight of the iterations in which a child was in the tree.
+        gadget: state of the minimizer of both gadgets.
+        follow: float [2, 2, H], free part of the probabilities of following and terminating.
+        root_reach: float [2, H], sum over iterations of own reaches at the root.
+        root_worth: float [2, H], sum over iterations of counterfactual values there.
+        start: float [2, H], sum over iterations of own reaches at the focus.
+        weight: float [], of all iterations so far. All sums decay alike.
+        known: float [I, 2, C + 1, H], values of leaves that are asked about once, or ().
+        asked: int32 [].
+    """
+
+    iteration: Array
+    growth: Growth
+    minimizer: Any
+    policy: Array
+    total: Array
+    outflow: Array
+    inflow: Array
+    values: Array
+    worth: Array
+    present: Array
+    gadget: Any
+    follow: Array
+    root_reach: Array
+    root_worth: Array
+    start: Array
+    weight: Array
+    known: Any
+    asked: Array
+
+
+class Task(NamedTuple):
+    """What one search is about.
+
+    Attributes:
+        reach: float [2, H], own reaches at the root; of a player under a gadget, what is possible.
+        floor: float [2, H], least probability of following.
+        gadget: the constraint.
+        value: worth of leaves.
+        prior: of actions, or None.
+        focus: int32 [], the opened public state below which the tree grows.
+        horizon: int32 [], planned iterations.
+    """
+
+    reach: Array
+    floor: Array
+    gadget: Gadget
+    value: ValueFunction
+    prior: PriorFunction | None
+    focus: Array
+    horizon: Array

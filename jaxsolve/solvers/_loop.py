@@ -1,0 +1,228 @@
+"""The CFR loop: the only one in the package.
+
+One iteration updates every player once. Player i adds its reach to its running average, receives
+counterfactual values from the leaves, sweeps them up, hands them to the minimizer, and sweeps its
+new reach down. A sampled solver differs in one step: its sampler estimates the counterfactual
+values. Averages stay exact, for every player: own reaches are known without sampling. All of a run
+between two measurements is one `lax` loop in one `jit`; the tree, the solver's hyper-parameters and
+the number of iterations are arguments, so nothing is traced again.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxsolve.regret import Step, normalise
+from jaxsolve.solvers._solver import Solver
+from jaxsolve.tree import (
+    Blocks,
+    PlayerTree,
+    Policy,
+    PublicTree,
+    hold,
+    leaf_values,
+    reach_of,
+    split_blocks,
+    uniform,
+    values_of,
+)
+from jaxsolve.types import Array
+
+FUSED = 8
+"""Iterations of one call of a fused operator."""
+
+
+class SolveState(NamedTuple):
+    """Everything a run needs to go on (per player, in order of players).
+
+    Attributes:
+        iteration: int32 [], iterations done.
+        minimizer: per block, the minimizer's state.
+        policy: blocks [A, N, ...] of the next iteration.
+        reach: [S, ...], own reach of every sequence under `policy`.
+        average: weighted mean of own reaches.
+        nodes: uint32 [2], world states that samples have touched, low word first; () in a solver
+            that samples nothing.
+    """
+
+    iteration: Array
+    minimizer: tuple[tuple[Any, ...], ...]
+    policy: tuple[Blocks, ...]
+    reach: tuple[Array, ...]
+    average: tuple[Mean, ...]
+    nodes: Any = ()
+
+
+class Mean(NamedTuple):
+    """A running mean whose rounding errors are carried along (Kahan summation).
+
+    Late iterations change the mean by less than float32 can see, and a plain sum then drifts:
+    PCFR+ on Leduc got worse again after 20,000 iterations. See docs/precision.md.
+
+    Attributes:
+        mean: [S, ...], weighted mean of own reaches.
+        lost: [S, ...], what rounding has added to it so far.
+        weight: float [...], total weight in units of the last iteration's.
+    """
+
+    mean: Array
+    lost: Array
+    weight: Array
+
+    def add(self, value: Array, decay: Array) -> Mean:
+        """Returns the mean with a value of weight 1 after all earlier weights times `decay`."""
+        weight = self.weight * decay + 1
+        step = (value - self.mean) / weight - self.lost
+        mean = self.mean + step
+        return Mean(mean, (mean - self.mean) - step, weight)
+
+
+def init_state(tree: PublicTree, solver: Solver, policy: Policy | None = None) -> SolveState:
+    """Returns the state before the first iteration.
+
+    Args:
+        tree: the game.
+        solver: the variant.
+        policy: where to start; uniform by default.
+    """
+    start = policy.players if policy is not None else tuple(uniform(p) for p in tree.players)
+    start = tuple(hold(p, b) for p, b in zip(tree.players, start, strict=True))
+    reach = tuple(reach_of(p, b) for p, b in zip(tree.players, start, strict=True))
+    # `run` donates its state, which must therefore share no buffer with the caller's policy, nor
+    # with the tree (the reach of a player who never acts is the tree's own array).
+    start, reach = jax.tree.map(jnp.copy, (start, reach))
+    return SolveState(
+        iteration=jnp.zeros((), jnp.int32),
+        minimizer=tuple(tuple(solver.minimizer.init(b) for b in blocks) for blocks in start),
+        policy=start,
+        reach=reach,
+        average=tuple(
+            Mean(jnp.zeros_like(r), jnp.zeros_like(r), jnp.zeros(r.shape[1:], r.dtype))
+            for r in reach
+        ),
+        nodes=() if solver.sampler is None else jnp.zeros(2, jnp.uint32),
+    )
+
+
+def iterate(tree: PublicTree, solver: Solver, state: SolveState, horizon: Array) -> SolveState:
+    """Returns the state after one iteration, in which every player updates once."""
+    dtype = tree.players[0].root_reach.dtype
+    t = (state.iteration + 1).astype(dtype)
+    step = Step(t, jnp.asarray(horizon, dtype))
+    decay = jnp.asarray(solver.decay(step), dtype)
+    average = tuple(m.add(r, decay) for m, r in zip(state.average, state.reach, strict=True))
+    minimizer, policy, reach = list(state.minimizer), list(state.policy), list(state.reach)
+    nodes = state.nodes
+    for i, player in enumerate(tree.players):
+        seen = reach if solver.alternating else state.reach
+        if solver.sampler is None:
+            values = _exact_values(tree, i, policy[i], seen)
+        else:
+            play = policy if solver.alternating else state.policy
+            values, touched = solver.sampler(tree, i, play, seen, state.iteration)
+            nodes = _count(nodes, touched)
+        minimizer[i], policy[i] = _update(player, solver, step, values, minimizer[i], policy[i])
+        reach[i] = reach_of(player, policy[i])
+    return SolveState(
+        state.iteration + 1, tuple(minimizer), tuple(policy), tuple(reach), average, nodes
+    )
+
+
+@functools.partial(jax.jit, donate_argnames="state")
+def run(
+    tree: PublicTree, solver: Solver, state: SolveState, iterations: Array, horizon: Array
+) -> SolveState:
+    """Returns the state after a number of further iterations (int32 [], traced)."""
+    sweep = _sweep_of(tree, solver)
+    if sweep is None:
+        one = functools.partial(iterate, tree, solver)
+        return jax.lax.fori_loop(0, iterations, lambda _, s: one(s, horizon), state)
+    state = state._replace(reach=())
+    # Many at a time, and then the rest.
+    for count, times in ((FUSED, iterations // FUSED), (1, iterations % FUSED)):
+        some = functools.partial(_fused, sweep, tree, solver, count)
+        state = jax.lax.fori_loop(0, times, lambda _, s, some=some: some(s, horizon), state)
+    reach = tuple(reach_of(p, b) for p, b in zip(tree.players, state.policy, strict=True))
+    return state._replace(reach=reach)
+
+
+def average_policy(tree: PublicTree, state: SolveState) -> Policy:
+    """Returns the average policy; uniform where a row was never reached."""
+    players = []
+    for player, total in zip(tree.players, state.average, strict=True):
+        blocks = split_blocks(player, total.mean)
+        shares = (normalise(b, legal) for b, legal in zip(blocks, player.legal, strict=True))
+        players.append(hold(player, tuple(shares)))
+    return Policy(tuple(players), tree.info)
+
+
+def current_policy(tree: PublicTree, state: SolveState) -> Policy:
+    """Returns the policy of the next iteration."""
+    return Policy(state.policy, tree.info)
+
+
+def _sweep_of(tree: PublicTree, solver: Solver) -> Any:
+    """Returns the operator that does whole iterations, if tree and solver have one."""
+    sweep = getattr(tree.leaves[0], "sweep", None) if len(tree.leaves) == 1 else None
+    plain = solver.sampler is None and solver.alternating
+    if sweep is None or not plain or solver.minimizer.coefficients is None:
+        return None
+    return sweep if sweep.fits(tree) else None
+
+
+def _fused(
+    sweep: Any, tree: PublicTree, solver: Solver, count: int, state: SolveState, horizon: Array
+) -> SolveState:
+    """Does `count` times the same as `iterate`, but for `reach`, which it leaves out."""
+    assert solver.minimizer.coefficients is not None
+    dtype = tree.players[0].root_reach.dtype
+    t = (state.iteration + 1 + jnp.arange(count)).astype(dtype)
+    steps = Step(t, jnp.full(count, horizon, dtype))
+    coefficients = jax.vmap(solver.minimizer.coefficients)(steps)
+    decay = jnp.broadcast_to(jax.vmap(solver.decay)(steps), count).astype(dtype)
+    weights = [state.average[0].weight]
+    for k in range(count):
+        weights.append(weights[-1] * decay[k] + 1)
+    # The same for all hands and both players.
+    share = jnp.stack([1 / w.ravel()[0] for w in weights[1:]])
+    regrets = [tuple(r for (r,) in states) for states in state.minimizer]
+    averages = [(m.mean, m.lost) for m in state.average]
+    regrets, policy, averages = sweep(tree, coefficients, share, regrets, state.policy, averages)
+    minimizer = tuple(
+        tuple(type(s)(r) for s, r in zip(states, new, strict=True))
+        for states, new in zip(state.minimizer, regrets, strict=True)
+    )
+    average = tuple(Mean(mean, lost, weights[-1]) for mean, lost in averages)
+    return SolveState(state.iteration + count, minimizer, tuple(policy), (), average, state.nodes)
+
+
+def _exact_values(tree: PublicTree, player: int, policy: Blocks, reach: Sequence[Array]) -> Blocks:
+    """Returns counterfactual action values [A, N, ...] by a sweep up from all leaves."""
+    gain = leaf_values(tree, player, reach)
+    return values_of(tree.players[player], gain, lambda k, q: (policy[k] * q).sum(0))[0]
+
+
+def _update(
+    player: PlayerTree,
+    solver: Solver,
+    step: Step,
+    values: Blocks,
+    states: tuple[Any, ...],
+    policy: Blocks,
+) -> tuple[tuple[Any, ...], Blocks]:
+    new = [
+        solver.minimizer.update(s, step, q, p, legal)
+        for s, q, p, legal in zip(states, values, policy, player.legal, strict=True)
+    ]
+    return tuple(s for s, _ in new), hold(player, tuple(p for _, p in new))
+
+
+def _count(nodes: Array, more: Array) -> Array:
+    """Adds to a counter of two words; 64-bit integers are not at hand on every device."""
+    low = nodes[0] + more
+    return jnp.stack([low, nodes[1] + (low < more)])

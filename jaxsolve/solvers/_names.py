@@ -1,0 +1,69 @@
+"""Solvers by name: "pcfr+", "dcfr(alpha=1.5,gamma=4)", "hs-dcfr(15)", "es-mccfr(batch=256)"."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import Any
+
+from jaxsolve.game import pointing, read, unknown
+from jaxsolve.solvers._solver import Solver
+from jaxsolve.solvers.variants import SAMPLERS, SOLVERS
+
+
+def load_solver(text: str, *, simultaneous: bool = False) -> Solver:
+    """Returns the solver that `text` describes.
+
+    Args:
+        text: a name of `SOLVERS` or `SAMPLERS`, with hyper-parameters in brackets: values in
+            order, or key=value.
+        simultaneous: all players update at once.
+
+    Raises:
+        ValueError: the name, a hyper-parameter or the form is wrong; lists what is known.
+    """
+    text, table = text.strip(), SOLVERS | SAMPLERS
+    name, given = read(text, kind="solver", example="pcfr+", name=r"[A-Za-z][A-Za-z0-9+_-]*")
+    if name not in table:
+        raise ValueError(unknown("solver", name, table))
+    known = inspect.signature(table[name].build).parameters
+    names, values = list(known), {}
+    for k, parameter in enumerate(given):
+        key = parameter.key or (names[k] if k < len(names) else "")
+        wrong = ""
+        if key not in known:
+            it = repr(key) if key else f"number {k + 1}"
+            wrong = f"{name} has no hyper-parameter {it}; it takes {_describe(known)}"
+        elif key in values:
+            wrong = f"{key} is given twice"
+        elif not parameter.key and any(p.key for p in given[:k]):
+            wrong = "values without a name come first"
+        if wrong:
+            raise ValueError(pointing("solver", text, parameter.position, wrong))
+        try:
+            values[key] = _like(known[key].default, parameter.value)
+        except ValueError as error:
+            wrong = f"{key} should be {error}, not {parameter.value!r}"
+            raise ValueError(pointing("solver", text, parameter.position, wrong)) from None
+    solver = table[name].build(**values)
+    return solver.simultaneous() if simultaneous else solver
+
+
+def _describe(parameters: Any) -> str:
+    return ", ".join(f"{p.name}={p.default}" for p in parameters.values()) or "none"
+
+
+def _like(default: Any, value: Any) -> Any:
+    """Returns a value as the kind of number that its default is; raises with what it should be."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if isinstance(default, bool):
+        if not isinstance(value, bool):
+            raise ValueError("true or false")
+        return value
+    if isinstance(default, int):
+        if not number or value != int(value):
+            raise ValueError("a whole number")
+        return int(value)
+    if not number or not math.isfinite(value):
+        raise ValueError("a number")
+    return float(value)

@@ -1,0 +1,259 @@
+"""Whole runs: iterate, measure, report, save, stop."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from tqdm import tqdm
+
+from jaxsolve.compiler import compile
+from jaxsolve.evaluate import expected_values, nash_conv
+from jaxsolve.game import Game
+from jaxsolve.solvers import _checkpoint
+from jaxsolve.solvers._curve import Curve, measurement_points
+from jaxsolve.solvers._loop import SolveState, average_policy, current_policy, init_state, run
+from jaxsolve.solvers._names import load_solver
+from jaxsolve.solvers._result import Result
+from jaxsolve.solvers._solver import Solver
+from jaxsolve.tree import Policy, PublicTree
+from jaxsolve.types import Array
+
+CHUNK_SECONDS = 0.5
+"""Longest time in one call, so that limits and Ctrl-C are heard."""
+
+
+def solve(
+    game: PublicTree | Game | str,
+    solver: Solver | str = "pcfr+",
+    *,
+    iterations: int = 1000,
+    measure_every: int | None = None,
+    target: float | None = None,
+    time_limit: float | None = None,
+    out: str | Path | None = None,
+    resume: bool = False,
+    checkpoint_seconds: float = 2.0,
+    progress: bool = True,
+    callback: Callable[[int, float, float], None] | None = None,
+    describe: Callable[[float], str] = "{:.3g}".format,
+) -> Result:
+    """Solves a game and returns policies and curve.
+
+    Args:
+        game: a tree, rules, or a game string.
+        solver: a variant or its name, such as "dcfr(alpha=1.5)".
+        iterations: planned; each updates every player once.
+        measure_every: iterations between measurements; about ten a decade by default.
+        target: stop once the exploitability is at or below this.
+        time_limit: stop after so many seconds, compilation included.
+        out: directory for checkpoints.
+        resume: go on from the checkpoint in `out`, if there is one.
+        checkpoint_seconds: longest work that a killed process can lose; longer where saving
+            itself takes more than a twentieth of that.
+        progress: show a bar on standard error.
+        callback: called with (iteration, seconds, exploitability) at each measurement.
+        describe: words for an exploitability in the bar, where the game has units of its own.
+
+    Returns:
+        A `Result`. Its curve holds every measurement and one of wherever the run stopped; the
+        policies do not depend on measurements, interruptions or how calls were cut.
+
+    Raises:
+        ValueError: an argument makes no sense, or the checkpoint belongs to another run.
+    """
+    begin = time.perf_counter()
+    _check(iterations, measure_every, target, time_limit, checkpoint_seconds)
+    solver = load_solver(solver) if isinstance(solver, str) else solver
+    tree = game if isinstance(game, PublicTree) else compile(game)
+    directory = None if out is None else Path(out)
+    if resume and directory is None:
+        raise ValueError("resume=True needs out=, the directory of the run to continue")
+    saved, identity = _open(tree, solver, directory, iterations, resume)
+    ready = solver.bind(tree)
+
+    points = measurement_points(iterations, measure_every)
+    state, rows, seconds = saved.state, saved.rows, saved.seconds
+    done, status = int(state.iteration), "iteration limit"
+    if rows and rows[-1][0] == done and target is not None and rows[-1][2] <= target:
+        status = "target"  # reached before this run was resumed
+    horizon = jnp.asarray(iterations, jnp.int32)
+    start = time.perf_counter()
+    state = jax.block_until_ready(run(tree, ready, state, jnp.asarray(0, jnp.int32), horizon))
+    _, worth = jax.block_until_ready(_measure(tree, solver.output, state))
+    compile_seconds = time.perf_counter() - start
+
+    def measured() -> tuple[float, Array]:
+        """Adds a row to the curve; returns exploitability and values."""
+        gap, worth = _measure(tree, solver.output, state)
+        rows.append((done, seconds, float(gap) / tree.num_players))
+        if callback is not None:
+            callback(*rows[-1])
+        return rows[-1][2], worth
+
+    kept, pace, interval = time.perf_counter(), 0.0, checkpoint_seconds
+    bar = tqdm(total=iterations, initial=done, disable=not progress, desc=solver.name, unit="it")
+    with bar, _interruptible() as interrupted:
+        while done < iterations and status == "iteration limit":
+            stop = next(p for p in points if p > done)
+            count = _chunk(stop - done, pace)
+            start = time.perf_counter()
+            state = run(tree, ready, state, jnp.asarray(count, jnp.int32), horizon)
+            jax.block_until_ready(state.iteration)
+            pace = (time.perf_counter() - start) / count
+            seconds += pace * count
+            done += count
+            bar.update(count)
+            if interrupted():
+                status = "interrupted"
+            elif time_limit is not None and time.perf_counter() - begin >= time_limit:
+                status = "time limit"
+            if done == stop or status != "iteration limit":
+                exploitability, worth = measured()
+                bar.set_postfix(exploitability=describe(exploitability), refresh=False)
+                if not np.isfinite(exploitability):
+                    status = "non-finite"
+                elif target is not None and exploitability <= target:
+                    status = "target"
+                elif done == iterations:
+                    status = "iteration limit"
+            if directory is not None and time.perf_counter() - kept >= interval:
+                start = time.perf_counter()
+                _checkpoint.save(directory, identity, state, rows, seconds, iterations)
+                kept = time.perf_counter()
+                interval = max(checkpoint_seconds, 20 * (kept - start))
+        if not rows or rows[-1][0] != done:  # nothing was left to do
+            _, worth = measured()
+        if directory is not None and status != "non-finite":
+            planned = done if status == "target" else iterations
+            _checkpoint.save(directory, identity, state, rows, seconds, planned)
+    average, current = _policies(tree, state)
+    return Result(
+        average=average,
+        current=current,
+        output=solver.output,
+        curve=Curve.of(rows),
+        values=np.asarray(worth),
+        status=status,
+        iterations=done,
+        seconds=seconds,
+        compile_seconds=compile_seconds,
+        tree=tree,
+        solver=solver,
+        state=state,
+    )
+
+
+def _open(
+    tree: PublicTree, solver: Solver, directory: Path | None, iterations: int, resume: bool
+) -> tuple[_checkpoint.Saved, dict[str, Any]]:
+    """Returns the state to start from, and the identity of the run."""
+    state = _init(tree, solver)
+    fresh = _checkpoint.Saved(state, [], 0.0)
+    if directory is None:
+        return fresh, {}
+    if directory.exists() and not directory.is_dir():
+        raise ValueError(f"{directory} is a file, not a directory for the results")
+    directory.mkdir(parents=True, exist_ok=True)
+    identity = _checkpoint.identity(tree, solver, iterations)
+    if resume:
+        with contextlib.suppress(FileNotFoundError):
+            saved = _checkpoint.load(directory, identity, state)
+            if int(saved.state.iteration) > iterations:
+                raise ValueError(
+                    f"{directory} already holds {int(saved.state.iteration)} iterations, more "
+                    f"than the {iterations} asked for"
+                )
+            return saved, identity
+    elif (left := _checkpoint.unfinished(directory)) is not None:
+        raise ValueError(
+            f"{directory} holds an unfinished run ({left[0]} of {left[1]} iterations): resume it "
+            f"(--resume), remove {directory / _checkpoint.NAME}, or choose another directory"
+        )
+    (directory / _checkpoint.NAME).unlink(missing_ok=True)  # of a finished run
+    return fresh, identity
+
+
+def _measure(tree: PublicTree, output: str, state: SolveState) -> tuple[Array, Array]:
+    """Returns (NashConv, values [n]) of the average or of the current policy."""
+    return _measured(tree, _common(state), output)
+
+
+def _policies(tree: PublicTree, state: SolveState) -> tuple[Policy, Policy]:
+    """Returns (average, current), with the names of the tree."""
+    average, current = _both(tree, _common(state))
+    return (
+        dataclasses.replace(average, info=tree.info),
+        dataclasses.replace(current, info=tree.info),
+    )
+
+
+def _common(state: SolveState) -> SolveState:
+    """Returns what solvers have in common, so that they share the programs that measure."""
+    return state._replace(minimizer=(), nodes=())
+
+
+@functools.partial(jax.jit, static_argnames="output")
+def _measured(tree: PublicTree, state: SolveState, output: str) -> tuple[Array, Array]:
+    policy = current_policy(tree, state) if output == "current" else average_policy(tree, state)
+    return nash_conv(tree, policy), expected_values(tree, policy)
+
+
+@jax.jit
+def _both(tree: PublicTree, state: SolveState) -> tuple[Policy, Policy]:
+    return average_policy(tree, state), current_policy(tree, state)
+
+
+_init = jax.jit(init_state)
+
+
+def _chunk(left: int, pace: float) -> int:
+    """Returns how many iterations to run in one call; the outcome does not depend on it."""
+    return max(1, min(left, int(CHUNK_SECONDS / pace))) if pace > 0 else 1
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[Callable[[], bool]]:
+    """Turns the first Ctrl-C into a flag, so that no state is lost in the middle of a call."""
+    heard = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield heard.is_set
+        return
+
+    def listen(*_: Any) -> None:
+        if heard.is_set():
+            raise KeyboardInterrupt
+        heard.set()
+
+    previous = signal.signal(signal.SIGINT, listen)
+    try:
+        yield heard.is_set
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+def _check(
+    iterations: int,
+    measure_every: int | None,
+    target: float | None,
+    time_limit: float | None,
+    checkpoint_seconds: float,
+) -> None:
+    for name, number in (("iterations", iterations), ("measure_every", measure_every)):
+        if number is not None and (number <= 0 or number != int(number)):
+            raise ValueError(f"{name} must be a positive whole number, not {number}")
+    for name, limit in (("target", target), ("time_limit", time_limit)):
+        if limit is not None and not limit > 0:
+            raise ValueError(f"{name} must be positive, not {limit}")
+    if not checkpoint_seconds >= 0:
+        raise ValueError(f"checkpoint_seconds must be 0 or more, not {checkpoint_seconds}")

@@ -1,0 +1,91 @@
+"""Leaves that are worth what a function of the beliefs says: a value network, or a solver.
+
+At the depth limit of a card game the rest is a subgame that depends on the public state and on both
+ranges only. A *value function* maps them to counterfactual values (Moravcik et al. 2017, DeepStack;
+Schmid et al. 2023, Student of Games):
+
+    (kind int32 [F], beliefs float [F, 2, H]) -> float [F, 2, H]
+
+`kind` is the number of the public state's subgame (`public.PublicGame`), beliefs sum to 1 for each
+player, and values are per unit of the opponent's reach, chance moves below the leaf included.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxsolve.tree import GatherSum, take
+from jaxsolve.types import Array
+
+ValueFunction = Callable[[Array, Array], Array]
+"""(kind [F], beliefs [F, 2, H]) -> values per unit of the opponent's reach [F, 2, H]; a pytree."""
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class ValueLeaf:
+    """F public leaves whose counterfactual values a function of the beliefs gives.
+
+    Attributes:
+        value: a `ValueFunction`; its parameters are leaves of this pytree.
+        kind: int32 [F], the subgame below each leaf.
+        factor: float [F], probability of chance on the way from the root; 0 in padding.
+        possible: bool [F, 2, H], hands that can be held there.
+        sequence: per player, int32 [F], the sequence that leads to the leaf.
+        leaves: per player, sequence <- its leaves.
+    """
+
+    value: Any
+    kind: Array
+    factor: Array
+    possible: Array
+    sequence: tuple[Array, ...]
+    leaves: tuple[GatherSum, ...]
+
+    def __call__(self, player: int, reach: Sequence[Array]) -> Array:
+        """See `LeafOperator`."""
+        ranges = jnp.stack([take(reach[i], self.sequence[i]) for i in range(2)], 1)
+        worth = scaled_values(self.value, self.kind, ranges, self.possible)
+        mine = worth[:, player] * self.factor[:, None]
+        return self.leaves[player](jnp.concatenate([mine, jnp.zeros_like(mine[:1])]))
+
+    def with_scale(self, scale: Array) -> ValueLeaf:
+        """See `LeafOperator`."""
+        return dataclasses.replace(self, factor=self.factor * scale)
+
+
+def scaled_values(value: ValueFunction, kind: Array, ranges: Array, possible: Array) -> Array:
+    """Returns counterfactual values [F, 2, H] for ranges that need not be normalised.
+
+    Args:
+        value: of beliefs.
+        kind: int32 [F].
+        ranges: float [F, 2, H], own reaches.
+        possible: bool [F, 2, H]; other hands have no reach and the value 0.
+    """
+    beliefs, mass = normalised(ranges, possible)
+    return jnp.where(possible, value(kind, beliefs) * mass[:, ::-1, None], 0)
+
+
+def normalised(ranges: Array, possible: Array) -> tuple[Array, Array]:
+    """Returns (beliefs [..., H] that sum to 1, mass [...] of each range).
+
+    A range without mass becomes uniform over the possible hands: its owner never gets there, but
+    what their hands would be worth is needed all the same.
+
+    Args:
+        ranges: float [..., H], own reaches.
+        possible: bool [..., H].
+    """
+    ranges = jnp.where(possible, ranges, 0)
+    mass = ranges.sum(-1)
+    some = mass > 0
+    count = jnp.maximum(possible.sum(-1), 1).astype(ranges.dtype)
+    even = possible / count[..., None]
+    safe = jnp.where(some, mass, 1)
+    return jnp.where(some[..., None], ranges / safe[..., None], even), mass
