@@ -1,5 +1,8 @@
 """The rules of a game, and how games are found by name."""
 
+from jaxsolve.game._agent import Agent as Agent
+from jaxsolve.game._agent import Decision as Decision
+from jaxsolve.game._agent import Observation as Observation
 from jaxsolve.game._openspiel import OpenSpielGame as OpenSpielGame
 from jaxsolve.game._openspiel import import_pyspiel as import_pyspiel
 from jaxsolve.game._openspiel import is_pyspiel_game as is_pyspiel_game
