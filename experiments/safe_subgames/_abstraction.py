@@ -14,6 +14,7 @@ import numpy as np
 import games
 import jaxsolve as js
 from jaxsolve import holdem, search
+from jaxsolve.game import action_name, observation_name
 from jaxsolve.types import NOTHING, Array
 
 ITERATIONS = 2000
@@ -34,6 +35,12 @@ class CoarseBoard:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.game, name)
+
+    def action_name(self, actor: int, action: int) -> str:
+        return action_name(self.game, actor, action)
+
+    def observation_name(self, public: np.ndarray, private: np.ndarray) -> str:
+        return observation_name(self.game, public, private)
 
     @property
     def name(self) -> str:
@@ -61,6 +68,9 @@ class CoarseHands:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.game, name)
+
+    def action_name(self, actor: int, action: int) -> str:
+        return action_name(self.game, actor, action)
 
     @property
     def name(self) -> str:
@@ -99,7 +109,7 @@ class CoarseHands:
     def observation_name(self, public: np.ndarray, private: np.ndarray) -> str:
         if public[1] != NOTHING:
             return f"bucket {int(private[0])}"
-        return str(self.game.observation_name(public, private))
+        return observation_name(self.game, public, private)
 
 
 class Blueprint(NamedTuple):

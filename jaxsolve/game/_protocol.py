@@ -27,10 +27,8 @@ class Game(Protocol):
     A player must be able to tell that it is their turn: if they did not act before, something
     non-`NOTHING` has to reach them in the transition that makes it their turn.
 
-    Optional methods, for people who read tables:
-        action_name(actor: int, action: int) -> str
-        observation_name(public: np.ndarray, private: np.ndarray) -> str
-            what one player saw in one transition; "" for nothing worth a word.
+    A game may have more: words for actions and observations, public features, numbers of private
+    states. Each is a protocol of its own, see `NamesActions` and those beside it.
     """
 
     @property

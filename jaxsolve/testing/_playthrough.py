@@ -6,8 +6,8 @@ import random
 
 import numpy as np
 
-from jaxsolve.game import Game
-from jaxsolve.testing._sample import Explorer, Sample, action_name, actor_name, show_state
+from jaxsolve.game import Game, NamesObservations, action_name
+from jaxsolve.testing._sample import Explorer, Sample, actor_name, show_state
 from jaxsolve.types import CHANCE, TERMINAL
 
 
@@ -47,9 +47,10 @@ def playthrough(game: Game, seed: int = 0, *, max_steps: int = 1000) -> str:
 
 def _observations(game: Game, at: Sample) -> list[str]:
     """One line for the public observation, and one for each player's with its name in words."""
-    name = getattr(game, "observation_name", None)
     lines = [f"public: {at.public[0].tolist()}"]
     for i, private in enumerate(at.private[0]):
-        words = name(at.public[0], private) if name else ""
+        words = ""
+        if isinstance(game, NamesObservations):
+            words = game.observation_name(at.public[0], private)
         lines.append(f"player {i} sees: {private.tolist()} {words}".rstrip())
     return lines

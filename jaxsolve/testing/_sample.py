@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.game import Game
+from jaxsolve.game import Game, action_name
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array, PyTree
 
 _BATCH = 256
@@ -184,12 +184,6 @@ def show_state(sample: Sample, index: int) -> list[str]:
 def actor_name(actor: SupportsInt) -> str:
     """Returns "player 0", "chance" or "terminal"."""
     return {CHANCE: "chance", TERMINAL: "terminal"}.get(int(actor), f"player {actor}")
-
-
-def action_name(game: Game, actor: SupportsInt, action: SupportsInt) -> str:
-    """Returns the game's own name of an action, or its number."""
-    name = getattr(game, "action_name", None)
-    return name(int(actor), int(action)) if name else str(int(action))
 
 
 def look(game: Game, state: Any) -> tuple[Array, ...]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Hashable
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
-from jaxsolve.game import Game
+from jaxsolve.game import Game, NamesObservations, action_name, observation_name
 from jaxsolve.tree._form import SequenceForm
 from jaxsolve.tree._infostates import Infostates
 from jaxsolve.tree._states import StateTable
@@ -78,8 +78,7 @@ class TreeInfo:
 
     def action_name(self, player: int, action: int) -> str:
         """Returns the game's word for an action, or its number."""
-        name = getattr(self.game, "action_name", None)
-        return str(name(player, action)) if name else str(action)
+        return action_name(self.game, player, action)
 
     @functools.cached_property
     def labels(self) -> tuple[tuple[str, ...], ...]:
@@ -109,11 +108,8 @@ class TreeInfo:
 
     def _saw(self, observation: np.ndarray) -> str:
         """What one observation showed: the game's words, or its non-empty entries."""
-        name: Any = getattr(self.game, "observation_name", None)
-        if name is not None:
-            split = self._public_entries
-            return str(name(observation[:split], observation[split:]))
-        return ",".join(str(x) for x in observation if x >= 0)
+        split = self._public_entries if isinstance(self.game, NamesObservations) else 0
+        return observation_name(self.game, observation[:split], observation[split:])
 
     @property
     def _public_entries(self) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxsolve.game import Game
+from jaxsolve.game import Game, action_name
 from jaxsolve.tree._infostates import Infostates
 from jaxsolve.types import CHANCE
 
@@ -53,11 +53,10 @@ class StateTable:
 def describe_path(game: Game, table: Any, index: int) -> str:
     """Returns the actions that lead to a state, e.g. "chance:0, p0:pass, p1:bet"."""
     words = []
-    name = getattr(game, "action_name", None)
     while table.parent[index] >= 0:
         up, action = int(table.parent[index]), int(table.action[index])
         actor = int(table.actor[up])
         who = "chance" if actor == CHANCE else f"p{actor}"
-        words.append(f"{who}:{name(actor, action) if name else action}")
+        words.append(f"{who}:{action_name(game, actor, action)}")
         index = up
     return ", ".join(reversed(words))

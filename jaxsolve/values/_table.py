@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jaxsolve.game import action_name, observation_name
 from jaxsolve.tree import Infostates, StateTable
 from jaxsolve.types import NOTHING, TERMINAL
 from jaxsolve.values._limit import DepthLimit
@@ -49,8 +50,11 @@ class LimitedGame:
         """Returns the game's word for an action, or "continuation 2"."""
         if action >= self.game.num_actions:
             return f"continuation {action - self.game.num_actions}"
-        name = getattr(self.game, "action_name", None)
-        return str(name(actor, action)) if name else str(action)
+        return action_name(self.game, actor, action)
+
+    def observation_name(self, public: np.ndarray, private: np.ndarray) -> str:
+        """Returns the game's words for what one player saw."""
+        return observation_name(self.game, public, private)
 
 
 class Limited(NamedTuple):

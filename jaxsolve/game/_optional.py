@@ -1,0 +1,79 @@
+"""What a game may have besides its rules: words for people, features and private states for search.
+
+Each protocol is one optional method. A caller asks with `isinstance`, so that a type checker sees
+what is called.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, SupportsInt, runtime_checkable
+
+import numpy as np
+
+from jaxsolve.game._protocol import State
+from jaxsolve.types import Array
+
+
+@runtime_checkable
+class NamesActions(Protocol):
+    """A game that has a word for each action."""
+
+    def action_name(self, actor: int, action: int) -> str:
+        """Returns the word for an action of a player, or of chance where `actor` is CHANCE."""
+        ...
+
+
+@runtime_checkable
+class NamesObservations(Protocol):
+    """A game that says in words what a player was shown."""
+
+    def observation_name(self, public: np.ndarray, private: np.ndarray) -> str:
+        """Returns what one player saw in one transition, in words; "" for nothing worth a word.
+
+        Args:
+            public: int32 [p], what the transition showed to everybody.
+            private: int32 [m], what it showed to that player.
+        """
+        ...
+
+
+@runtime_checkable
+class HasPublicFeatures(Protocol):
+    """A game that describes its public states by numbers, which value networks are given."""
+
+    def public_features(self, state: State) -> Array:
+        """Returns float [F], of about unit size; the same for all states of a public state."""
+        ...
+
+
+@runtime_checkable
+class HasPrivateStates(Protocol):
+    """A game that numbers the private states of its players itself.
+
+    Infostates of one public state that have the same number are one private state. Without this
+    method, private states are numbered in order of infostates.
+    """
+
+    def private_states(self, state: State) -> Array:
+        """Returns int32 [n], the number of each player's private state, from 0."""
+        ...
+
+
+def action_name(game: object, actor: SupportsInt, action: SupportsInt) -> str:
+    """Returns the game's word for an action, or the action's number where the game has no words."""
+    if isinstance(game, NamesActions):
+        return game.action_name(int(actor), int(action))
+    return str(int(action))
+
+
+def observation_name(game: object, public: np.ndarray, private: np.ndarray) -> str:
+    """Returns the game's words for an observation, or its entries that show something.
+
+    Args:
+        game: the rules.
+        public: int32 [p], what a transition showed to everybody.
+        private: int32 [m], what it showed to one player.
+    """
+    if isinstance(game, NamesObservations):
+        return game.observation_name(public, private)
+    return ",".join(str(x) for x in (*public, *private) if x >= 0)
