@@ -1,8 +1,11 @@
-"""What the whole suite needs: one kind of device, and JAX and hypothesis at their strictest."""
+"""What the whole suite needs: one kind of device, JAX and hypothesis at their strictest, memory."""
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 # Before JAX is imported, and for the programs that tests start. What is set already stays:
@@ -28,6 +31,7 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
 import hypothesis
 import jax
+import pytest
 
 jax.config.update("jax_legacy_prng_key", "error")  # jax.random.key only
 jax.config.update("jax_debug_key_reuse", True)  # a key used twice is an error
@@ -35,3 +39,20 @@ jax.config.update("jax_debug_key_reuse", True)  # a key used twice is an error
 # The first example of a test compiles, so time limits say nothing; the same examples every time.
 hypothesis.settings.register_profile("suite", deadline=None, derandomize=True, print_blob=True)
 hypothesis.settings.load_profile("suite")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def memory_is_returned(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Empties the caches of a module's functions and of JAX after the module's last test.
+
+    Compiled programs take up to a gigabyte a module. The allocator keeps what is freed in small
+    pieces, so it is told to return it to the system.
+    """
+    yield
+    for value in list(vars(request.module).values()):
+        if clear := getattr(value, "cache_clear", None):
+            clear()
+    jax.clear_caches()
+    gc.collect()
+    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):  # glibc only
+        trim(0)
