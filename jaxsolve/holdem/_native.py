@@ -14,6 +14,7 @@ from jaxsolve import native
 from jaxsolve.holdem._boards import live_hands, strength_order, strengths
 from jaxsolve.holdem._cards import HANDS
 from jaxsolve.holdem._payoffs import Pays, Placed
+from jaxsolve.solvers import Sweep
 from jaxsolve.types import Array
 
 
@@ -70,12 +71,12 @@ class NativePayoffs:
     Attributes:
         boards: tables of hands.
         sides: leaves per player.
-        sweep: a `Sweep` of the tree that this operator belongs to, or None.
+        sweep: whole iterations of the tree that this operator belongs to, or None.
     """
 
     boards: NativeBoards
     sides: tuple[NativeSide, ...]
-    sweep: Any = None
+    sweep: Sweep | None = None
 
     def __call__(self, player: int, reach: Sequence[Array]) -> Array:
         """See `LeafOperator`."""

@@ -16,6 +16,8 @@ from jaxsolve.solvers._solve import solve as solve
 from jaxsolve.solvers._solver import Sampler as Sampler
 from jaxsolve.solvers._solver import Solver as Solver
 from jaxsolve.solvers._solver import Variant as Variant
+from jaxsolve.solvers._sweep import HasSweep as HasSweep
+from jaxsolve.solvers._sweep import Sweep as Sweep
 from jaxsolve.solvers.sampling import NodePoint as NodePoint
 from jaxsolve.solvers.sampling import node_curve as node_curve
 from jaxsolve.solvers.sampling import nodes_touched as nodes_touched

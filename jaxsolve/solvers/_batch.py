@@ -22,6 +22,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxsolve.evaluate import root_values
 from jaxsolve.solvers._loop import SolveState, average_policy, current_policy, init_state, run
 from jaxsolve.solvers._solver import Solver
+from jaxsolve.solvers._sweep import HasSweep
 from jaxsolve.tree import Policy, PublicTree
 from jaxsolve.types import Array
 
@@ -314,7 +315,7 @@ def _measure(
 def _default_chunk(tree: PublicTree, platform: str) -> int:
     if platform != "cpu":
         return 1 << 30
-    if any(getattr(operator, "sweep", None) is not None for operator in tree.leaves):
+    if any(isinstance(leaf, HasSweep) and leaf.sweep is not None for leaf in tree.leaves):
         return 1
     cells = sum(x.size for x in jax.tree.leaves(tree) if jnp.issubdtype(x.dtype, jnp.floating))
     fits = CACHE_BYTES // (4 * max(cells, 1))

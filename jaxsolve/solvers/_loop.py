@@ -1,4 +1,4 @@
-"""The CFR loop: the only one in the package.
+"""The CFR loop over a whole tree, of tabular and sampled solvers.
 
 One iteration updates every player once. Player i adds its reach to its running average, receives
 counterfactual values from the leaves, sweeps them up, hands them to the minimizer, and sweeps its
@@ -19,6 +19,7 @@ import jax.numpy as jnp
 
 from jaxsolve.regret import Step, normalise
 from jaxsolve.solvers._solver import Solver
+from jaxsolve.solvers._sweep import HasSweep, Sweep
 from jaxsolve.tree import (
     Blocks,
     PlayerTree,
@@ -166,17 +167,19 @@ def current_policy(tree: PublicTree, state: SolveState) -> Policy:
     return Policy(state.policy, tree.info)
 
 
-def _sweep_of(tree: PublicTree, solver: Solver) -> Any:
+def _sweep_of(tree: PublicTree, solver: Solver) -> Sweep | None:
     """Returns the operator that does whole iterations, if tree and solver have one."""
-    sweep = getattr(tree.leaves[0], "sweep", None) if len(tree.leaves) == 1 else None
     plain = solver.sampler is None and solver.alternating
-    if sweep is None or not plain or solver.minimizer.coefficients is None:
+    if not plain or solver.minimizer.coefficients is None or len(tree.leaves) != 1:
         return None
-    return sweep if sweep.fits(tree) else None
+    (leaf,) = tree.leaves
+    if not isinstance(leaf, HasSweep) or leaf.sweep is None or not leaf.sweep.fits(tree):
+        return None
+    return leaf.sweep
 
 
 def _fused(
-    sweep: Any, tree: PublicTree, solver: Solver, count: int, state: SolveState, horizon: Array
+    sweep: Sweep, tree: PublicTree, solver: Solver, count: int, state: SolveState, horizon: Array
 ) -> SolveState:
     """Does `count` times the same as `iterate`, but for `reach`, which it leaves out."""
     assert solver.minimizer.coefficients is not None

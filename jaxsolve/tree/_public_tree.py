@@ -90,11 +90,7 @@ class PlayerTree:
 
 
 class LeafOperator(Protocol):
-    """What the leaves are worth. A pytree, so payoffs can be swapped and vmapped.
-
-    An operator that is the only one of its tree may also have an attribute `sweep`, which does
-    whole iterations of regret matching; see `NativeSweep`.
-    """
+    """What the leaves are worth. A pytree, so payoffs can be swapped and vmapped."""
 
     def __call__(self, player: int, reach: Sequence[Array]) -> Array:
         """Returns [S, ...]: counterfactual value of each own sequence from the leaves on it.
