@@ -9,6 +9,7 @@ import inspect
 import re
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,13 @@ import games
 import jaxsolve as js
 
 ROOT = Path(__file__).parent.parent
+LAYERS = (
+    *("types", "files", "game", "plot", "tree", "compiler", "regret", "public", "values"),
+    *("evaluate", "solvers", "subgame", "search", "nets", "learn", "agents", "native", "holdem"),
+    *("testing", "cli"),
+)
+"""Folders (and files) of jaxsolve; each imports only what comes before it."""
+
 EXTRAS = (
     "flax",
     "optax",
@@ -65,12 +73,87 @@ def test_importing_jaxsolve_needs_no_game_and_no_extra() -> None:
     assert not set(run.stdout.split()) & {"games", *EXTRAS}
 
 
-def test_folders_import_each_other_without_cycles() -> None:
-    above = {folder.name: _imports(folder) for folder in (ROOT / "jaxsolve").glob("[a-z]*/")}
-    assert above["game"] <= {"types"}
-    assert above["regret"] <= {"types"}
-    assert above["tree"] <= {"types", "files", "game"}
-    graphlib.TopologicalSorter(above).prepare()  # raises CycleError, which names the cycle
+def test_folders_import_only_what_lies_below() -> None:
+    """Imports inside functions included, so that no cycle hides in one."""
+    wrong = [
+        f"{at}: {own} imports {other}, which lies above it"
+        for own, other, at, _ in _imports("jaxsolve")
+        if own and other and LAYERS.index(own) < LAYERS.index(other)
+        if (own, other) != ("evaluate", "agents")  # on its way out
+    ]
+    assert not wrong, "\n".join(["lower layers import higher ones:", *wrong])
+
+
+def test_names_cross_folders_through_faces() -> None:
+    """The face of a folder is its `__init__`; within search, each subfolder has one of its own."""
+    wrong = [
+        f"{at}: {name} is private; import it from the face of its folder"
+        for own, other, at, name in _imports("jaxsolve", depth=2)
+        if own != other and any(part.startswith("_") for part in name.split(".")[1:])
+    ]
+    assert not wrong, "\n".join(["private names are imported across folders:", *wrong])
+
+
+def test_folders_of_search_import_each_other_without_cycles() -> None:
+    below: dict[str, set[str]] = {}
+    for own, other, _, _ in _imports("jaxsolve/search", depth=2):
+        if own != other and other.startswith("search"):
+            below.setdefault(own, set()).add(other)
+    graphlib.TopologicalSorter(below).prepare()  # raises CycleError, which names the cycle
+
+
+def test_faces_show_no_private_name() -> None:
+    wrong = [
+        f"{at}: {name}"
+        for _, _, at, name in _imports("jaxsolve")
+        if "__init__" in at and name.rpartition(".")[2].startswith("_")
+    ]
+    assert not wrong, "\n".join(["faces show private names:", *wrong])
+
+
+def test_every_folder_has_a_layer() -> None:
+    folders = {file.parent.name for file in (ROOT / "jaxsolve").glob("*/__init__.py")}
+    files = {file.stem for file in (ROOT / "jaxsolve").glob("*.py")} - {"__init__"}
+    assert folders | files == set(LAYERS)
+
+
+def test_games_and_jaxsolve_meet_in_the_rules_only() -> None:
+    wrong = [
+        f"{at}: imports {name}"
+        for _, other, at, name in _imports("games")
+        if name.startswith("jaxsolve") and other not in ("game", "types")
+        if not (at.startswith("games/holdem.py") and other == "holdem")  # betting and hands
+    ]
+    wrong += [
+        f"{at}: imports {name}"
+        for _, _, at, name in _imports("jaxsolve")
+        if name.partition(".")[0] == "games"
+    ]
+    assert not wrong, "\n".join(["games know the rules of `jaxsolve.game` only:", *wrong])
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("from jaxsolve.tree._form import Rows", "jaxsolve.tree._form.Rows"),
+        ("def f():\n    import jaxsolve.tree._form as form", "jaxsolve.tree._form"),
+        ("if TYPE_CHECKING:\n    from jaxsolve.cli import main", "jaxsolve.cli.main"),
+        ("from jaxsolve import cli", "jaxsolve.cli"),
+    ],
+)
+def test_imports_are_found(tmp_path: Path, line: str, found: str) -> None:
+    folder = tmp_path / "jaxsolve" / "regret"
+    folder.mkdir(parents=True)
+    (folder / "_new.py").write_text(line)
+    ((own, other, _, name),) = _imports("jaxsolve", root=tmp_path)
+    assert (own, name) == ("regret", found)
+    assert other == found.split(".")[1]
+
+
+def test_tables_of_solvers_are_reached_by_every_path() -> None:
+    import jaxsolve.solvers.variants as variants
+
+    assert js.solvers.SOLVERS is variants.SOLVERS is js.SOLVERS
 
 
 def test_readme_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,19 +166,32 @@ def test_readme_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert 0 <= js.exploitability(names["tree"], names["result"].average) < 1e-3
 
 
-def _imports(folder: Path) -> set[str]:
-    """Names of the other folders of jaxsolve that the files of one import at their top level."""
-    found: set[str] = set()
-    for file in folder.rglob("*.py"):
-        for node in ast.parse(file.read_text()).body:
-            if isinstance(node, ast.ImportFrom) and node.module:
-                found.update(_folder(f"{node.module}.{alias.name}") for alias in node.names)
+def _imports(folder: str, depth: int = 1, root: Path = ROOT) -> Iterator[tuple[str, str, str, str]]:
+    """Yields (own folder, folder of jaxsolve that is imported, file:line, name) of every import.
+
+    Folders are "" for what lies in no folder: the package itself, and what is not of jaxsolve. With
+    a depth of 2, subfolders of search count as folders.
+    """
+    for file in sorted((root / folder).rglob("*.py")):
+        inside = file.relative_to(root)
+        own = _folder(inside.with_suffix("").parts, depth)
+        for node in ast.walk(ast.parse(file.read_text())):
+            names: list[str] = []
+            if isinstance(node, ast.ImportFrom):
+                assert not node.level, f"{file}:{node.lineno} has a relative import"
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
             elif isinstance(node, ast.Import):
-                found.update(_folder(alias.name) for alias in node.names)
-    return found - {"", folder.name}
+                names = [alias.name for alias in node.names]
+            for name in names:
+                at = f"{inside}:{getattr(node, 'lineno', 0)}"
+                yield own, _folder(name.split("."), depth), at, name
 
 
-def _folder(module: str) -> str:
-    """The second name of a dotted one that begins with jaxsolve, else ""."""
-    package, _, rest = module.partition(".")
-    return rest.partition(".")[0] if package == "jaxsolve" else ""
+def _folder(parts: Sequence[str], depth: int) -> str:
+    """Returns the folder of jaxsolve that a dotted name lies in, "" for a name of the package."""
+    if parts[0] != "jaxsolve" or len(parts) < 2 or parts[1] not in LAYERS:
+        return ""
+    inner = ROOT / "jaxsolve" / "search"
+    if depth == 2 and parts[1] == "search" and len(parts) > 2 and (inner / parts[2]).is_dir():
+        return f"search.{parts[2]}"
+    return parts[1]

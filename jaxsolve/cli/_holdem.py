@@ -101,7 +101,7 @@ def _write(result: SpotResult, out: Path) -> None:
     result.result.curve.save(out / "curve.csv")
     js.save_policy(result.policy, out / "policy.npz")
     try:
-        from jaxsolve.plot import range_grid
+        from jaxsolve.holdem import range_grid
 
         root.plot().savefig(out / "root.png", dpi=110, bbox_inches="tight")
         for player, weights in zip(("oop", "ip"), result.spot.spot.ranges, strict=True):

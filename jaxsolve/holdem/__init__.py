@@ -51,6 +51,8 @@ from jaxsolve.holdem._operators import OPERATORS as OPERATORS
 from jaxsolve.holdem._range import Range as Range
 from jaxsolve.holdem._range import format_range as format_range
 from jaxsolve.holdem._range import parse_range as parse_range
+from jaxsolve.holdem._range_figure import range_grid as range_grid
+from jaxsolve.holdem._range_figure import range_strategy as range_strategy
 from jaxsolve.holdem._report import NodeReport as NodeReport
 from jaxsolve.holdem._report import node_report as node_report
 from jaxsolve.holdem._sizes import Size as Size

@@ -14,6 +14,7 @@ from jaxsolve.evaluate import action_values
 from jaxsolve.holdem._betting_tree import Kind
 from jaxsolve.holdem._boards import compatible, live_hands
 from jaxsolve.holdem._cards import NUM_HANDS, cards_name, hand_name, parse_cards
+from jaxsolve.holdem._range_figure import range_strategy
 from jaxsolve.holdem._sizes import PLAYERS
 from jaxsolve.holdem._spot_tree import SpotTree
 from jaxsolve.tree import Policy, join_blocks, reach_of
@@ -116,8 +117,6 @@ class NodeReport:
 
     def plot(self) -> Any:
         """Returns a matplotlib figure of the strategy over the 13 x 13 classes of hands."""
-        from jaxsolve.plot import range_strategy
-
         return range_strategy(self.probabilities(), self.weights(), title=self.title)
 
     def _repr_html_(self) -> str:

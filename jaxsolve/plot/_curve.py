@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-import io
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from jaxsolve.solvers import Curve, Result
+from jaxsolve.plot._figure import new_figure
 
 MARKERS = "os^Dv<>pPX*hd"
 COLOURS = (
@@ -25,11 +23,52 @@ BESIDE = 6
 CROWDED = 60
 """Measurements of a curve above which they are not marked one by one."""
 
-Drawable = Curve | Result
+
+class Points(Protocol):
+    """A curve of M measurements, such as a `Curve`."""
+
+    @property
+    def iteration(self) -> np.ndarray:
+        """int [M]."""
+        ...
+
+    @property
+    def seconds(self) -> np.ndarray:
+        """float [M]."""
+        ...
+
+    @property
+    def exploitability(self) -> np.ndarray:
+        """float [M]."""
+        ...
+
+
+class Named(Protocol):
+    """Anything with a name."""
+
+    @property
+    def name(self) -> str:
+        """The name in a legend or title."""
+        ...
+
+
+@runtime_checkable
+class Run(Protocol):
+    """A solver's run and its curve, such as a `Result`."""
+
+    @property
+    def solver(self) -> Named:
+        """The solver."""
+        ...
+
+    @property
+    def curve(self) -> Points:
+        """Its measurements."""
+        ...
 
 
 def curve(
-    curves: Mapping[str, Drawable] | Sequence[Result] | Drawable,
+    curves: Mapping[str, Points | Run] | Sequence[Run] | Points | Run,
     *,
     title: str = "",
     against: str = "iteration",
@@ -61,7 +100,7 @@ def curve(
             one.exploitability[shown],
             color=COLOURS[k % len(COLOURS)],
             linestyle=DASHES[k // len(COLOURS) % len(DASHES)],
-            marker=MARKERS[k % len(MARKERS)] if len(one) <= CROWDED else None,
+            marker=MARKERS[k % len(MARKERS)] if len(one.iteration) <= CROWDED else None,
             markersize=3.5,
             linewidth=1.4,
             label=name,
@@ -85,47 +124,19 @@ def curve(
     return figure
 
 
-def new_figure(width: float = 6.4, height: float = 4.4) -> Any:
-    """Returns an empty matplotlib figure that belongs to no global state; notebooks show it."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-        figure_class = _figure_class()
-    except ImportError:
-        raise ImportError('plots need matplotlib: pip install "jaxsolve[plot]"') from None
-    figure = figure_class(figsize=(width, height), dpi=150, layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
-@functools.cache
-def _figure_class() -> Any:
-    """matplotlib's figures draw themselves in a notebook only if pyplot made them."""
-    from matplotlib.figure import Figure
-
-    class NotebookFigure(Figure):
-        def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
-            content = io.BytesIO()
-            self.savefig(content)
-            width, height = (round(96 * inches) for inches in self.get_size_inches())
-            return content.getvalue(), {"width": width, "height": height}
-
-    return NotebookFigure
-
-
-def _named(curves: Mapping[str, Drawable] | Sequence[Result] | Drawable) -> dict[str, Curve]:
+def _named(curves: Mapping[str, Points | Run] | Sequence[Run] | Points | Run) -> dict[str, Points]:
     """Returns curves by name; results of one solver are told apart by a number."""
-    if isinstance(curves, Curve):
-        return {"": curves}
-    if isinstance(curves, Result):
-        return {curves.solver.name: curves.curve}
     if isinstance(curves, Mapping):
-        return {k: c.curve if isinstance(c, Result) else c for k, c in curves.items()}
-    named: dict[str, Curve] = {}
-    for result in curves:
-        name = result.solver.name
+        return {name: one.curve if isinstance(one, Run) else one for name, one in curves.items()}
+    if isinstance(curves, Run):
+        return {curves.solver.name: curves.curve}
+    if not isinstance(curves, Sequence):
+        return {"": curves}
+    named: dict[str, Points] = {}
+    for run in curves:
+        name = run.solver.name
         again = sum(n == name or n.startswith(f"{name} (") for n in named)
-        named[f"{name} ({again + 1})" if again else name] = result.curve
+        named[f"{name} ({again + 1})" if again else name] = run.curve
     return named
 
 

@@ -2,21 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from jaxsolve.plot._curve import new_figure
+from jaxsolve.plot._figure import new_figure
 
 
-def growing_tree(growth: Any, *, title: str | None = None) -> Any:
+class Grown(Protocol):
+    """How a search grew its tree (I opened public states at most, C children)."""
+
+    @property
+    def opened(self) -> Any:
+        """int [I, C], number of the opened public state below, -1 for a leaf."""
+        ...
+
+    @property
+    def inside(self) -> Any:
+        """bool [I, C], children that are in the tree."""
+        ...
+
+    @property
+    def visits(self) -> Any:
+        """float [I, A, H], simulations through each action."""
+        ...
+
+    @property
+    def num_opened(self) -> Any:
+        """int [], public states that are opened."""
+        ...
+
+
+def growing_tree(growth: Grown, *, title: str | None = None) -> Any:
     """Returns a figure of a tree: public states by depth, the root on top.
 
     Opened public states are dots whose area grows with the simulations that went on from them;
     leaves are rings.
 
     Args:
-        growth: a `search.Growth`, for instance `grown.growth` of a `search.Grown`.
+        growth: the tree of a search, for instance `grown.growth` of a `search.Grown`.
         title: over the picture.
     """
     from matplotlib.collections import LineCollection

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from jaxsolve.plot._curve import new_figure
-from jaxsolve.tree import Policy, infoset_values
+from jaxsolve.plot._curve import Named
+from jaxsolve.plot._figure import new_figure
 
 _ROW = 0.23
 """Height of a row in inches."""
@@ -25,8 +25,25 @@ _LEGEND = 24
 """Most actions that a legend lists."""
 
 
+class Strategy(Protocol):
+    """Action probabilities by infoset (R infosets), such as a `Policy`."""
+
+    @property
+    def info(self) -> Named | None:
+        """The game, for the title."""
+        ...
+
+    def rows(self) -> list[tuple[int, str, dict[str, float]]]:
+        """Returns (player, infoset, {action: probability}) of every infoset."""
+        ...
+
+    def reach(self) -> np.ndarray | None:
+        """Returns float [R], how likely play reaches each infoset; None where it is not known."""
+        ...
+
+
 def strategy(
-    policy: Policy,
+    policy: Strategy,
     *,
     infosets: Sequence[str] | None = None,
     player: int | None = None,
@@ -50,7 +67,9 @@ def strategy(
         ImportError: matplotlib is missing; says how to install it.
         KeyError: an infoset is unknown.
     """
-    rows = [(i, label, bar) for i, label, bar in policy.rows() if player in (None, i)]
+    every = policy.rows()
+    mine = np.array([k for k, (i, _, _) in enumerate(every) if player in (None, i)], int)
+    rows = [every[k] for k in mine]
     total = len(rows)
     if infosets is not None:
         by_name = {label: (i, label, bar) for i, label, bar in reversed(rows)}
@@ -59,7 +78,7 @@ def strategy(
             raise KeyError(f"no infoset is called {unknown[0]!r}; policy.rows() lists them")
         rows, chosen = [by_name[label] for label in infosets], ""
     else:
-        keep, chosen = _most_reached(policy, player, total, limit)
+        keep, chosen = _most_reached(policy, mine, limit)
         rows = [rows[k] for k in keep]
     if title is None:
         game = policy.info.name if policy.info is not None else ""
@@ -68,17 +87,14 @@ def strategy(
     return _draw(rows, [name(x) for x in labels] if name else _shorten(labels), title)
 
 
-def _most_reached(
-    policy: Policy, player: int | None, total: int, limit: int
-) -> tuple[np.ndarray, str]:
-    """Returns (positions of the rows to show, words about the choice)."""
-    if total <= limit:
-        return np.arange(total), ""
-    if policy.info is None or policy.info.states is None:
+def _most_reached(policy: Strategy, mine: np.ndarray, limit: int) -> tuple[np.ndarray, str]:
+    """Returns (positions in `mine` of the rows to show, words about the choice)."""
+    if len(mine) <= limit:
+        return np.arange(len(mine)), ""
+    reach = policy.reach()
+    if reach is None:
         return np.arange(limit), ", the first"
-    values = infoset_values(policy)
-    reach = np.concatenate([v.reach for i, v in enumerate(values) if player in (None, i)])
-    most = np.argsort(-reach, kind="stable")[:limit]
+    most = np.argsort(-reach[mine], kind="stable")[:limit]
     return np.sort(most), ", most often reached"
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxsolve.plot import curve
 from jaxsolve.solvers._curve import Curve
 from jaxsolve.solvers._loop import SolveState
 from jaxsolve.solvers._solver import Solver
@@ -65,8 +66,6 @@ class Result:
 
     def plot(self) -> Any:
         """Returns a matplotlib figure of the curve (needs the extra `plot`)."""
-        from jaxsolve.plot import curve
-
         return curve({self.solver.name: self.curve}, title=self._name)
 
     @property

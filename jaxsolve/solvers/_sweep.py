@@ -29,7 +29,7 @@ class Sweep(Protocol):
         regrets: Sequence[Blocks],
         policies: Sequence[Blocks],
         averages: Sequence[tuple[Array, Array]],
-    ) -> tuple[Sequence[Blocks], Sequence[Blocks], Sequence[tuple[Array, Array]]]:
+    ) -> tuple[list[Blocks], list[Blocks], list[tuple[Array, Array]]]:
         """Does K iterations, in each of which player 0 updates first.
 
         Args:

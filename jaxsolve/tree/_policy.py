@@ -57,6 +57,17 @@ class Policy:
                 out.append((i, info.labels[i][k], dict(zip(names, values, strict=True))))
         return out
 
+    def reach(self) -> np.ndarray | None:
+        """Returns float64 [R], the probability that play reaches each infoset, as `rows` has them.
+
+        None where the tree did not keep its world states.
+        """
+        from jaxsolve.tree._policy_table import infoset_values
+
+        if _need(self.info).states is None:
+            return None
+        return np.concatenate([values.reach for values in infoset_values(self)])
+
     def table(self, *, values: bool = False, wide: bool = False) -> Any:
         """Returns a `pandas.DataFrame`, a row for each action of each infoset.
 

@@ -97,7 +97,7 @@ def test_actions_have_colours_of_their_own() -> None:
 
 
 def test_range_grid(tmp_path: Path) -> None:
-    from jaxsolve.plot import range_grid
+    from jaxsolve.holdem import range_grid
 
     figure = range_grid(parse_range("AA,AKs:0.5"), board=BOARD)
     axes = drawn(figure)
@@ -116,7 +116,7 @@ def test_range_grid(tmp_path: Path) -> None:
 
 
 def test_range_strategy(tmp_path: Path) -> None:
-    from jaxsolve.plot import range_strategy
+    from jaxsolve.holdem import range_strategy
 
     weights = parse_range("AA,AKs:0.5")
     strategy = mixed()
@@ -144,7 +144,7 @@ def test_range_strategy(tmp_path: Path) -> None:
 
 
 def test_legends_fit_however_many_actions(tmp_path: Path) -> None:
-    from jaxsolve.plot import range_strategy
+    from jaxsolve.holdem import range_strategy
 
     names = ["fold", "call", *(f"raise to {n},000" for n in range(1, 9)), "all-in"]
     strategy = {name: np.full(1326, 1 / len(names)) for name in names}
@@ -171,7 +171,7 @@ def test_html_forms() -> None:
 
 
 def test_without_matplotlib_the_message_says_how_to_get_it(monkeypatch: Any) -> None:
-    from jaxsolve.plot import range_grid, range_strategy
+    from jaxsolve.holdem import range_grid, range_strategy
 
     for module in ("matplotlib.figure", "matplotlib.backends.backend_agg"):
         monkeypatch.setitem(sys.modules, module, None)

@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from jaxsolve.holdem import (
+from jaxsolve.holdem._cards import RANKS, cards_name
+from jaxsolve.holdem._cells import (
     CELL_NAMES,
-    RANKS,
     SIDE,
     action_colours,
-    cards_name,
     cell_means,
     cell_shares,
     possible,
 )
-from jaxsolve.plot._curve import new_figure
+from jaxsolve.plot import new_figure
 
 _EMPTY = "#f1f1ee"
 """Cells without weight."""
