@@ -81,6 +81,11 @@ def test_folders_import_only_what_lies_below() -> None:
         if own and other and LAYERS.index(own) < LAYERS.index(other)
         if (own, other) != ("evaluate", "agents")  # on its way out
     ]
+    wrong += [
+        f"{at}: {own} imports {name}, which only cli may do"
+        for own, other, at, name in _imports("jaxsolve")
+        if own not in ("", "cli") and not other and name.partition(".")[0] == "jaxsolve"
+    ]
     assert not wrong, "\n".join(["lower layers import higher ones:", *wrong])
 
 
