@@ -153,7 +153,6 @@ def work(job: Job) -> Fresh:
             reached = time.time() - job.started
             break
     memory = loop.memory_analysis()
-    assert tree.info is not None
     assert memory is not None
     return Fresh(
         states=tree.info.num_states,

@@ -59,7 +59,7 @@ def measure(
     tree = holdem.spot_tree(spot, operator=operator)
     build = time.perf_counter() - begin
     solver = js.dcfr()
-    bare = tree.tree.replace(info=None)
+    bare = tree.tree.replace(names=None)
     many = jnp.asarray(10_000, jnp.int32)
     begin = time.perf_counter()
     state = run(bare, solver, init_state(bare, solver), jnp.asarray(1, jnp.int32), many)

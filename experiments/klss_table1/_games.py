@@ -8,6 +8,7 @@ import numpy as np
 
 import jaxsolve as js
 from jaxsolve import search, subgame
+from jaxsolve.tree import compiled
 
 EPSILON = 0.25
 """Share of a strategy that is not free; the paper's for every row."""
@@ -64,9 +65,8 @@ def blueprint(tree: js.PublicTree, line: Line) -> search.FlooredBlueprint:
     """Returns the least exploitable policy above the floor of a line, for player 0."""
     floor = subgame.action_floor(tree, EPSILON, action=line.action)
     if line.opening:
-        assert tree.info is not None
-        assert tree.info.form is not None
-        info, rows = tree.info, tree.info.form.rows[0]
+        info = compiled(tree)
+        rows = info.form.rows[0]
         mark = str(line.action)[0]  # the letter of an action in the name of an infoset
         opens = [mark not in info.label(0, int(r)).split("|")[1:] for r in rows.row_of]
         floor = np.where(opens, floor, 0.0)

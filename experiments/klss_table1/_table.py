@@ -71,7 +71,6 @@ def measure(line: Line, *, shuffles: int) -> dict[str, Any]:
     """Returns one row of the result."""
     tree = js.compile(games.load(line.game))
     info = tree.info
-    assert info is not None
     value = js.solve_lp(tree).value
     weak = blueprint(tree, line)
     spent: dict[str, float] = {}

@@ -22,6 +22,7 @@ import jaxsolve as js
 from experiments.modicum_figure1._spot import Spot
 from jaxsolve import search, subgame
 from jaxsolve.evaluate import action_values
+from jaxsolve.tree import listed
 from jaxsolve.values import (
     LimitedInfo,
     Rollouts,
@@ -143,8 +144,7 @@ def learn(
     )
     features = jnp.asarray(path_features(spot.menu, spot.limit))
     network = leaf_network(draw.choices, hidden=(256, 256), scale=spot.rules.unit)
-    table = spot.menu.info.states  # type: ignore[union-attr]
-    assert table is not None
+    table = listed(spot.menu).states
     found = fit(
         network,
         features,
@@ -212,8 +212,7 @@ def _first_round(
     if values not in GAME_ROOT:
         probe = subgame.resolve(part, before, spot.bet, player=spot.player)
         menu = spot.without_bet()
-        states = part.info.players[spot.opener].states  # type: ignore[union-attr]
-        assert states is not None
+        states = listed(part).states.infostates[spot.opener]
         hands = states.parent[_places(probe).classes]
         worth = np.array([menu[int(h)] for h in hands])
         game = subgame.resolve(part, before, spot.bet, player=spot.player, alternative=worth)
@@ -234,9 +233,9 @@ def _first_round(
     # A gadget has its payoffs fixed, so values that are drawn inside the solve have the root of the
     # game, where O may stay on the menu; P's strategy there stays as it was.
     found = _solve(part, solver, settings.drawn)
-    after = public_below(part.info.states, np.array([spot.bet]))  # type: ignore[union-attr]
+    after = public_below(listed(part).states, np.array([spot.bet]))
     parts = []
-    for i, p in enumerate(part.info.players):  # type: ignore[union-attr]
+    for i, p in enumerate(part.info.players):
         here = np.repeat(after[p.public], np.diff(p.offset))
         parts.append(np.where(here, found.probabilities(i), before.probabilities(i)))
     return js.tree.policy_from_probabilities(part, parts)
@@ -253,8 +252,7 @@ def _second_round(
 
     O's alternative values are those of the best continuation in the search.
     """
-    table = spot.game.info.states  # type: ignore[union-attr]
-    assert table is not None
+    table = listed(spot.game).states
     ends = np.unique(table.public[spot.after_bet.leaf])
     probe = subgame.resolve(spot.game, whole, ends, player=spot.player)
     assert isinstance(probe.info, subgame.SubgameInfo)
@@ -281,10 +279,9 @@ def _second_round(
 
 def _solve(tree: js.PublicTree, solver: str | js.Solver, iterations: int) -> js.Policy:
     found = js.solve(tree, solver, iterations=iterations, measure_every=iterations, progress=False)
-    return dataclasses.replace(found.average, info=tree.info)
+    return dataclasses.replace(found.average, names=tree.info)
 
 
 def _places(tree: js.PublicTree) -> subgame.Places:
     assert isinstance(tree.info, subgame.SubgameInfo)
-    assert tree.info.places is not None
     return tree.info.places

@@ -7,7 +7,7 @@ may open with the bet off the tree, too. Numbers of public states and infostates
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ import games
 import jaxsolve as js
 from jaxsolve import search
 from jaxsolve.evaluate import action_values
-from jaxsolve.tree._states import StateTable, describe_path
+from jaxsolve.tree import describe_path, listed
 from jaxsolve.values import DepthLimit, after_round, count_along, pruned
 
 EXTRA = 0.75
@@ -100,8 +100,8 @@ class Spot:
 
         Against the blueprint, per unit of chance's reach.
         """
-        table, info = self.menu.info.states, self.menu.info  # type: ignore[union-attr]
-        assert table is not None
+        info = listed(self.menu)
+        table = info.states
         best = action_values(self.menu, self.blueprint.players, self.opener)[1]
         flat = np.concatenate([np.asarray(b).reshape(-1) for b in best])
         p = info.players[self.opener]
@@ -125,9 +125,7 @@ def spot(rules: Rules, *, solve_value: int = 20_000) -> Spot:
         solve_value: iterations of PCFR+ for the value of the game with the bet.
     """
     whole = js.compile(games.load(f"{rules.text}sizes={sorted([*SIZES, EXTRA])})"))
-    assert whole.info is not None
-    table = whole.info.states
-    assert table is not None
+    table = listed(whole).states
     extra = f"{rules.word} {EXTRA:g}"
     opener = int(table.actor[np.flatnonzero(table.actor >= 0)[0]])
     keep_menu, bet, after = _public_parts(whole, opener, extra)
@@ -140,7 +138,7 @@ def spot(rules: Rules, *, solve_value: int = 20_000) -> Spot:
         game, "pcfr+", iterations=solve_value, measure_every=solve_value // 20, target=close
     )
     limit, both = after_round(menu), after_round(game)
-    table = game.info.states  # type: ignore[union-attr]
+    table = listed(game).states
     here = after[table.public[both.leaf]]
     after_bet = dataclasses.replace(both, leaf=both.leaf[here], below=both.below & after)
     return Spot(
@@ -149,7 +147,7 @@ def spot(rules: Rules, *, solve_value: int = 20_000) -> Spot:
         menu=menu,
         opener=opener,
         bet=bet,
-        blueprint=dataclasses.replace(found.average, info=menu.info),
+        blueprint=dataclasses.replace(found.average, names=menu.info),
         value=float(value.values[opener]),
         gap=found.exploitability,
         limit=limit,
@@ -169,7 +167,7 @@ def _public_parts(
     tree: js.PublicTree, opener: int, extra: str
 ) -> tuple[np.ndarray, int, np.ndarray]:
     """Returns (public states of the menu, the one after the bet, those at or below it)."""
-    info: Any = tree.info
+    info = listed(tree)
     table = info.states
     parent = table.public_states.parent
     up = np.maximum(table.parent, 0)
@@ -202,7 +200,5 @@ def _neighbours(
 
 
 def _path(tree: js.PublicTree, state: int) -> str:
-    assert tree.info is not None
-    table: StateTable | None = tree.info.states
-    assert table is not None
+    table = listed(tree).states
     return describe_path(table.game, table, state)

@@ -177,7 +177,7 @@ def measured(
     begin = time.perf_counter()
     iterations = plan.rules.iterations
     found = js.solve(here.game, "cfr+", iterations=iterations, measure_every=iterations)
-    prepared = dataclasses.replace(found.average, info=here.game.info)
+    prepared = dataclasses.replace(found.average, names=here.game.info)
     yield row("in_abstraction", here.mbb(prepared), time.perf_counter() - begin)
     for method, choosers, values in plan.lines:
         counts = [k for k in plan.values if method != "bias" or k <= BIASED]

@@ -79,7 +79,6 @@ def _policy(tree: js.PublicTree, second: Any) -> js.Policy:
 
 
 def _pure(tree: js.PublicTree, name: str) -> np.ndarray:
-    assert tree.info is not None
     return np.array([float(tree.info.action_name(1, a) == name) for a in range(3)])
 
 

@@ -78,7 +78,7 @@ def main(
     built = time.perf_counter() - begin
     say(f"built in {built:.0f} s: {spot!r}")
     solver = js.load_solver(plan.solver)
-    tree = spot.tree.replace(info=None)
+    tree = spot.tree.replace(names=None)
     state = init_state(tree, solver)
     horizon = jnp.asarray(plan.points[-1], jnp.int32)
     start = time.perf_counter()

@@ -73,7 +73,6 @@ def make_env(name: str) -> tuple[js.PublicTree, Env]:
     """Returns the tree of a two-player game and its arrays."""
     tree = js.compile(games.load(name))
     info = tree.info
-    assert info is not None
     assert info.game is not None
     most, actions = max(info.num_infosets), info.game.num_actions
     legal = np.ones((2, most, actions), bool)
@@ -136,7 +135,6 @@ def explore(env: Env, table: Array, epsilon: Array | float) -> Array:
 def exploitability(tree: js.PublicTree, table: np.ndarray) -> float:
     """Returns the exploitability in mbb/h (thousandths of a chip) of a table [2, I, A]."""
     info = tree.info
-    assert info is not None
     parts = []
     for i, player in enumerate(info.players):
         row = np.repeat(np.arange(player.num_infosets), np.diff(player.offset))
@@ -148,7 +146,6 @@ def exploitability(tree: js.PublicTree, table: np.ndarray) -> float:
 def _features(tree: js.PublicTree, most: int) -> np.ndarray:
     """Returns bool [2, I, F]: own actions and observations in order, each one-hot."""
     info = tree.info
-    assert info is not None
     words: list[list[tuple[int, ...]]] = []
     for player in info.players:
         states = player.states

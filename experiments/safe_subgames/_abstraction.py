@@ -152,7 +152,6 @@ def board_blueprint(text: str, buckets: int) -> Blueprint:
 
     lifted = js.lift(result.average, tree, names=source)
     assert not any(lifted.unmatched), lifted
-    assert coarse.info is not None
     return Blueprint(tree, lifted.policy, sum(coarse.info.num_infosets))
 
 
@@ -181,7 +180,6 @@ def hand_blueprint(text: str, buckets: int) -> Blueprint:
 
     lifted = js.lift(result.average, tree, names=source)
     assert not any(lifted.unmatched), lifted
-    assert coarse.info is not None
     return Blueprint(tree, lifted.policy, sum(coarse.info.num_infosets))
 
 
@@ -201,5 +199,4 @@ def translated_blueprint(text: str, sizes: list[float], extra: float) -> Bluepri
     )
     bets = {f"bet {size:g}": size for size in (*sizes, extra)}
     mixed = search.translate(result.average, tree, bets)
-    assert coarse.info is not None
     return Blueprint(tree, mixed, sum(coarse.info.num_infosets))

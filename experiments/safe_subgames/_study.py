@@ -32,6 +32,7 @@ from experiments.safe_subgames._abstraction import (
     translated_blueprint,
 )
 from jaxsolve import subgame
+from jaxsolve.tree import listed
 
 METHODS: dict[str, dict[str, Any]] = {
     "unsafe": {"gadget": "unsafe"},
@@ -115,9 +116,7 @@ def main(quick: bool, out: Path) -> Report:
 
 def boards(game: str, abstraction: str, blueprint: Blueprint) -> list[dict[str, Any]]:
     """Returns the rows of one coarse strategy: the trunk, and each method in the second round."""
-    info = blueprint.tree.info
-    assert info is not None
-    assert info.states is not None
+    info = listed(blueprint.tree)
     shown = info.states.public_states.observation
     begins = np.flatnonzero(shown[:, 1] >= 0)  # the board has just been dealt
     alive = np.unique(info.states.public[info.states.actor >= 0])
@@ -127,11 +126,9 @@ def boards(game: str, abstraction: str, blueprint: Blueprint) -> list[dict[str, 
 
 def off_tree(game: str, abstraction: str, blueprint: Blueprint) -> list[dict[str, Any]]:
     """Returns the rows of one strategy without a bet: translation, and each method after it."""
-    info = blueprint.tree.info
-    assert info is not None
-    assert info.states is not None
+    info = listed(blueprint.tree)
     table = info.states
-    moves = [a for a in range(info.game.num_actions) if info.action_name(0, a) == f"bet {EXTRA:g}"]  # type: ignore[union-attr]
+    moves = [a for a in range(info.game.num_actions) if info.action_name(0, a) == f"bet {EXTRA:g}"]
     is_bet = np.isin(table.public_states.observation[:, 0], moves)
     before = np.zeros(len(is_bet), bool)  # such a bet lies above
     parent = table.public_states.parent
@@ -154,7 +151,6 @@ def _rows(
     methods: tuple[str, ...],
 ) -> list[dict[str, Any]]:
     tree, policy = blueprint.tree, blueprint.policy
-    assert tree.info is not None
     same = {
         "game": game,
         "abstraction": abstraction,

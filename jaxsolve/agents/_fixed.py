@@ -24,8 +24,8 @@ def fixed(policy: Policy, *, name: str = "policy") -> Agent:
         ValueError: the policy came out of jit or vmap and has no names.
     """
     info = policy.info
-    if info is None or info.game is None:
-        raise ValueError("this policy has no names; give it those of its tree, info=tree.info")
+    if info.game is None:
+        raise ValueError(f"{info.name} has no rules, so no matches are played on it")
     most = max(p.num_infosets for p in info.players)
     table = np.zeros((len(info.players), most, info.game.num_actions))
     for i, player in enumerate(info.players):

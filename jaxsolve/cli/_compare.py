@@ -50,7 +50,7 @@ def compare(
                 break
     except KeyboardInterrupt:  # while something is compiled
         pass
-    title = f"{tree.info.name if tree.info else game}, {iterations:,} iterations"
+    title = f"{tree.info.name}, {iterations:,} iterations"
     table = rich.table.Table(
         "solver", "exploitability", "ms / iteration", "compiling s", title=title
     )

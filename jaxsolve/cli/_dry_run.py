@@ -19,7 +19,6 @@ def show(tree: PublicTree, solver: Solver, *, as_json: bool) -> None:
 
     needed = memory(tree, solver)
     info = tree.info
-    assert info is not None
     if as_json:
         content = {
             "game": info.name,

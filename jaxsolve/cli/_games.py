@@ -71,7 +71,7 @@ def _exact(row: dict[str, Any], max_states: int) -> dict[str, Any]:
     if row["states"] > max_states:
         return {**none, "lp_skipped": "over --max-states"}
     tree = js.compile(row["game"])
-    if tree.num_players != 2 or tree.info is None or tree.info.utility_sum is None:
+    if tree.num_players != 2 or tree.info.utility_sum is None:
         return {**none, "lp_skipped": "not two-player zero-sum"}
     result = js.solve_lp(tree)
     off = None if row["value"] is None else abs(result.value - row["value"])

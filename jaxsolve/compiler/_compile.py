@@ -12,12 +12,13 @@ from jaxsolve.compiler._hands import compile_hands
 from jaxsolve.game import Game, OpenSpielGame, is_pyspiel_game, load, wrap_openspiel
 from jaxsolve.tree import (
     Bucket,
+    CompiledInfo,
+    ListedInfo,
     Placement,
     PlayerInfo,
     PublicTree,
     SequenceForm,
     StateTable,
-    TreeInfo,
     assemble,
     exact,
     place,
@@ -85,18 +86,18 @@ def from_form(
     tree, places = assemble(form, bucket=bucket)
     total = table.utility.sum(1)
     constant = len(total) and np.ptp(total) <= 1e-9 * max(1.0, np.abs(table.utility).max())
-    info = TreeInfo(
-        game=game,
-        name=game.name,
-        players=tuple(player_info(form, table, places, i) for i in range(form.num_players)),
-        num_states=table.num_states,
-        num_public_states=len(table.public_states.parent),
-        utility_sum=float(total[0]) if constant else None,
-        build_seconds=time.perf_counter() - start,
-        form=form,
-        states=table if keep_states else None,
-    )
-    return place(tree, game.name).replace(info=info)
+    facts: dict[str, Any] = {
+        "game": game,
+        "name": game.name,
+        "players": tuple(player_info(form, table, places, i) for i in range(form.num_players)),
+        "num_states": table.num_states,
+        "num_public_states": len(table.public_states.parent),
+        "utility_sum": float(total[0]) if constant else None,
+        "build_seconds": time.perf_counter() - start,
+        "form": form,
+    }
+    names = ListedInfo(**facts, states=table) if keep_states else CompiledInfo(**facts)
+    return place(tree, game.name).replace(names=names)
 
 
 def player_info(

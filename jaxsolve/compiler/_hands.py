@@ -18,13 +18,13 @@ import numpy as np
 from jaxsolve.compiler._walker import Visited, Walker, visit
 from jaxsolve.game import Game
 from jaxsolve.tree import (
+    CompiledInfo,
     Infostates,
     PlayerInfo,
     PublicTree,
     Rows,
     SequenceForm,
     StateTable,
-    TreeInfo,
     block_payoffs,
     merge_payoffs,
     place,
@@ -102,7 +102,7 @@ def compile_hands(game: Game) -> PublicTree:
     tree = PublicTree(players, (block_payoffs(placed, blocks, [p.size for p in places]),))
     infos = tuple(_player_info(nodes, deals, rows[i], places[i].sequence, i) for i in range(2))
     total = nodes.utility.sum(2)[weight > 0]
-    info = TreeInfo(
+    info = CompiledInfo(
         game=game,
         name=game.name,
         players=infos,
@@ -112,7 +112,7 @@ def compile_hands(game: Game) -> PublicTree:
         build_seconds=time.perf_counter() - start,
         form=_expand(infos, rows, at_leaf, blocks),
     )
-    return place(tree, game.name).replace(info=info)
+    return place(tree, game.name).replace(names=info)
 
 
 def deal_hands(game: Game) -> Deals:

@@ -23,7 +23,15 @@ from jaxsolve.game import (
     wrap_openspiel,
 )
 from jaxsolve.game import load as load_game
-from jaxsolve.tree import Policy, PublicTree, StateTable, TreeInfo, policy_from_probabilities
+from jaxsolve.tree import (
+    ListedInfo,
+    Policy,
+    PublicTree,
+    StateTable,
+    TreeInfo,
+    listed,
+    policy_from_probabilities,
+)
 from jaxsolve.types import CHANCE, TERMINAL
 
 _TOLERANCE = 1e-5
@@ -141,10 +149,9 @@ class _Match:
 def _match(tree: PublicTree, game: Any) -> _Match:
     """Returns the tree beside its game in OpenSpiel."""
     info = tree.info
-    if info is None or info.game is None:
+    if info.game is None:
         raise ValueError(
-            "this tree does not know its game (it came out of jit or vmap, or was not compiled "
-            "from one); use the tree that js.compile returned"
+            f"{info.name} does not know its game; use the tree that js.compile returned"
         )
     if any((p.infostate < 0).any() for p in info.players):
         raise ValueError(
@@ -159,14 +166,12 @@ def _match(tree: PublicTree, game: Any) -> _Match:
             )
         keys = []
         for p in info.players:
-            assert p.states is not None
-            assert p.states.key is not None
+            if p.states is None or p.states.key is None:
+                raise ValueError(f"{info.name} does not hold the strings of its infostates")
             keys.append([p.states.key[k] for k in p.infostate])
         return _Match(info, info.game.spiel, keys)
     spiel = _same_game(info, game).spiel
-    whole = info if info.states is not None else compile(info.game).info
-    assert whole is not None
-    assert whole.states is not None
+    whole = info if isinstance(info, ListedInfo) else listed(compile(info.game))
     found, strings = _walk(spiel, whole.states, whole.name)
     keys = [
         [string[k] for k in p.infostate.tolist()]

@@ -17,7 +17,7 @@ import itertools
 
 import numpy as np
 
-from jaxsolve.tree import Policy, StateTable, TreeInfo, state_entries
+from jaxsolve.tree import Policy, StateTable, listed, state_entries
 from jaxsolve.types import TERMINAL
 
 
@@ -31,7 +31,7 @@ def state_values(policy: Policy, player: int = 0) -> np.ndarray:
     Raises:
         ValueError: the tree's world states were not kept.
     """
-    table = _table(policy)
+    table = listed(policy).states
     odds = _odds(policy, table)
     worth = np.zeros(table.num_states)
     worth[table.terminal] = table.utility[:, player]
@@ -42,7 +42,7 @@ def state_values(policy: Policy, player: int = 0) -> np.ndarray:
 
 def outcome_probabilities(policy: Policy) -> np.ndarray:
     """Returns float64 [X], the probability that play comes to each world state."""
-    table = _table(policy)
+    table = listed(policy).states
     odds = _odds(policy, table)
     reach = np.ones(table.num_states)
     for lo, hi in list(itertools.pairwise(table.depth_start))[1:]:
@@ -63,7 +63,7 @@ def aivat(policy: Policy, values: np.ndarray, *, player: int = 0) -> np.ndarray:
         ValueError: the tree's world states were not kept, there is not a value for each, or the
             others cannot tell whether a match is over.
     """
-    table = _table(policy)
+    table = listed(policy).states
     if np.shape(values) != (table.num_states,):
         raise ValueError(
             f"values have shape {np.shape(values)}; {table.game.name} has {table.num_states} world "
@@ -71,7 +71,7 @@ def aivat(policy: Policy, values: np.ndarray, *, player: int = 0) -> np.ndarray:
         )
     worth = np.array(values, np.float64)
     worth[table.terminal] = table.utility[:, player]
-    entry = state_entries(_info(policy), table)[player]
+    entry = state_entries(policy.info, table)[player]
     mine = entry >= 0
     odds = np.ones(table.num_states)
     odds[1:] = table.chance[1:] / table.chance[table.parent[1:]]
@@ -122,20 +122,7 @@ def _odds(policy: Policy, table: StateTable) -> np.ndarray:
     """Returns float64 [X], the probability of the move into each world state."""
     odds = np.ones(table.num_states)
     odds[1:] = table.chance[1:] / table.chance[table.parent[1:]]
-    for i, entry in enumerate(state_entries(_info(policy), table)):
+    for i, entry in enumerate(state_entries(policy.info, table)):
         mine = entry >= 0
         odds[mine] = policy.probabilities(i)[entry[mine]]
     return odds
-
-
-def _info(policy: Policy) -> TreeInfo:
-    assert policy.info is not None
-    return policy.info
-
-
-def _table(policy: Policy) -> StateTable:
-    if policy.info is None or policy.info.states is None:
-        raise ValueError(
-            "this needs the world states of a game: a policy of js.compile(game), with the defaults"
-        )
-    return policy.info.states

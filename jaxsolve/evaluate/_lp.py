@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from jaxsolve.tree import Policy, PublicTree, Rows, SequenceForm, policy_from_probabilities
+from jaxsolve.tree import (
+    Policy,
+    PublicTree,
+    Rows,
+    SequenceForm,
+    compiled,
+    policy_from_probabilities,
+)
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -141,9 +148,7 @@ def rows_by_level(rows: Rows) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def _zero_sum_form(tree: PublicTree) -> SequenceForm:
-    info = tree.info
-    if info is None or info.form is None:
-        raise ValueError("this tree has no sequence form on the host; use one from js.compile")
+    info = compiled(tree)
     if tree.num_players != 2 or info.utility_sum is None:
         raise ValueError(
             f"{info.name} is not a two-player constant-sum game, so no linear program solves it"

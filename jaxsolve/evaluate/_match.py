@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.tree import PublicTree, TreeInfo, pick, take
+from jaxsolve.tree import PublicTree, listed, pick, take
 from jaxsolve.types import CHANCE, TERMINAL, Array, PRNGKey
 
 
@@ -90,10 +90,9 @@ def arena(tree: PublicTree) -> Arena:
     Raises:
         ValueError: the tree has no table of world states.
     """
-    info = _info(tree)
+    info = listed(tree)
     table = info.states
-    assert table is not None
-    size, width = table.num_states, info.game.num_actions  # type: ignore[union-attr]
+    size, width = table.num_states, info.game.num_actions
     child = np.full((size, width), -1, np.int32)
     child[table.parent[1:], table.action[1:]] = np.arange(1, size)
     chance = np.zeros((size, width))
@@ -207,11 +206,3 @@ def _one(game: Arena, key: PRNGKey, swap: Array, agents: tuple[Any, ...]) -> Mat
     start = (jnp.int32(0), jnp.int32(0), begin)
     (last, _, _), (states, policies) = jax.lax.scan(move, start, jnp.arange(game.depth))
     return Match(jnp.concatenate([jnp.zeros(1, jnp.int32), states]), policies, game.utility[last])
-
-
-def _info(tree: PublicTree) -> TreeInfo:
-    if tree.info is None or tree.info.states is None:
-        raise ValueError(
-            "matches need the world states of a game: js.compile(game), with the defaults"
-        )
-    return tree.info

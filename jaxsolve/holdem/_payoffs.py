@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
+import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -244,9 +246,4 @@ def _before(rows: int, columns: int, dtype: Any) -> Array:
 
 def _both(prefix: Array, bounds: Array) -> Array:
     """Returns the sum of the rows of `prefix` that the bounds name, [B * H, T]."""
-    total = None
-    for row in bounds:
-        term = take(prefix, row.reshape(-1))
-        total = term if total is None else total + term
-    assert total is not None
-    return total
+    return functools.reduce(operator.add, (take(prefix, row.reshape(-1)) for row in bounds))

@@ -60,8 +60,7 @@ def read_range(text: str) -> list[Item]:
     position = comma = _skip(text, 0)
     while True:
         match = _ITEM.match(text, position)
-        assert match is not None  # every part of the pattern may be empty
-        if not match.group():
+        if match is None or not match.group():
             raise ValueError(
                 range_error(text, comma, 'an empty item: remove this comma, or write "AKs"')
             )

@@ -151,7 +151,7 @@ def node_report(
     policies, now, best, reaches = jax.tree.map(
         np.asarray,
         _values(
-            spot.tree.replace(info=None),
+            spot.tree.replace(names=None),
             policy.players,
             player,
             jnp.asarray(picked[0]),

@@ -89,8 +89,7 @@ class SpotResult:
 
     @property
     def _build_seconds(self) -> float:
-        info = self.spot.tree.info
-        return info.build_seconds if info is not None else 0.0
+        return self.spot.tree.info.build_seconds
 
     def __repr__(self) -> str:
         oop, ip = self.ev

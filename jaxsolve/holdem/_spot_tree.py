@@ -151,7 +151,7 @@ def build_tree(
         rows=rows,
         hands=hands,
     )
-    return SpotTree(spot, tree.replace(info=info), betting, tuple(streets), hands, rows)
+    return SpotTree(spot, tree.replace(names=info), betting, tuple(streets), hands, rows)
 
 
 def spot_betting(spot: Spot) -> BettingTree:
@@ -217,10 +217,10 @@ def check_memory(
 class SpotInfo(TreeInfo):
     """Names of a spot's tree; tables of all infosets are made when asked for."""
 
-    betting: BettingTree | None = None
-    streets: tuple[Runouts, ...] = ()
-    rows: tuple[PlayerRows, ...] = ()
-    hands: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, np.int32))
+    betting: BettingTree
+    streets: tuple[Runouts, ...]
+    rows: tuple[PlayerRows, ...]
+    hands: np.ndarray
 
     @property
     def num_infosets(self) -> tuple[int, ...]:
@@ -231,7 +231,6 @@ class SpotInfo(TreeInfo):
         return "f" if action == FOLD else str(action)
 
     def label(self, player: int, infoset: int) -> str:
-        assert self.betting is not None
         row, hand = divmod(infoset, len(self.hands))
         node, board = int(self.rows[player].node[row]), int(self.rows[player].board[row])
         cards = self.streets[self.betting.street[node]].boards[board]

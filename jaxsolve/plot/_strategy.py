@@ -29,7 +29,7 @@ class Strategy(Protocol):
     """Action probabilities by infoset (R infosets), such as a `Policy`."""
 
     @property
-    def info(self) -> Named | None:
+    def info(self) -> Named:
         """The game, for the title."""
         ...
 
@@ -81,7 +81,7 @@ def strategy(
         keep, chosen = _most_reached(policy, mine, limit)
         rows = [rows[k] for k in keep]
     if title is None:
-        game = policy.info.name if policy.info is not None else ""
+        game = policy.info.name
         title = f"{game}: {len(rows)} of {total:,} infosets{chosen}"
     labels = [label for _, label, _ in rows]
     return _draw(rows, [name(x) for x in labels] if name else _shorten(labels), title)

@@ -18,7 +18,7 @@ import numpy as np
 
 from jaxsolve.compiler import Deals, Nodes, deal_hands, walk_public
 from jaxsolve.game import Game
-from jaxsolve.tree import Policy, PublicTree, TreeInfo, policy_from_probabilities
+from jaxsolve.tree import ListedInfo, Policy, PublicTree, TreeInfo, policy_from_probabilities
 from jaxsolve.types import CHANCE, TERMINAL
 
 Limit = Callable[[int, int], bool]
@@ -212,11 +212,10 @@ def hands_of(game: PublicGame, info: TreeInfo, player: int) -> tuple[np.ndarray,
     Raises:
         ValueError: the tree is of another game.
     """
-    if info is None or info.name != game.game.name:
-        name = "a tree without names" if info is None else info.name
-        raise ValueError(f"{name} is not {game.game.name}, whose public nodes these are")
+    if info.name != game.game.name:
+        raise ValueError(f"{info.name} is not {game.game.name}, whose public nodes these are")
     own = info.players[player]
-    if info.states is None:
+    if not isinstance(info, ListedInfo):
         if own.hands == 1:
             raise ValueError(
                 f'{info.name}: compile it with layout="hands", or keep its world states'
@@ -242,11 +241,9 @@ def hands_of(game: PublicGame, info: TreeInfo, player: int) -> tuple[np.ndarray,
 
 
 def _places(
-    game: PublicGame, info: TreeInfo | None, player: int
+    game: PublicGame, info: TreeInfo, player: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns (node, slot, hand) of every entry of a player's policy."""
-    if info is None:
-        raise ValueError("this tree or policy has no names: it came out of jit or vmap")
     node, hand = hands_of(game, info, player)
     offset = info.players[player].offset
     width = np.diff(offset)

@@ -149,18 +149,16 @@ class PublicTable:
     def _places(self, named: Any, player: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Returns (public state, place, private state) of every entry of a player's policy."""
         info = named.info
-        if info is None or info.name != self.game.name:
-            name = "a tree without names" if info is None else info.name
-            raise ValueError(f"{name} is not {self.game.name}, whose public states these are")
+        if info.name != self.game.name:
+            raise ValueError(f"{info.name} is not {self.game.name}, whose public states these are")
         own = info.players[player]
         at = np.full(len(self.walk.parent), -1)
         at[self.node] = np.arange(len(self.node))
         if self.source is not None:
             node, hand = hands_of(self.source, info, player)
-        elif info.states is None:
-            raise ValueError(f'{info.name}: compile it with layout="rows", and keep its states')
+        elif self.walk.infosets is None or own.hands > 1:
+            raise ValueError(f'{info.name}: compile it with layout="rows"')
         else:
-            assert self.walk.infosets is not None
             pairs = [self.walk.infosets[player][int(x)] for x in own.infostate]
             node, hand = np.array(pairs, int).reshape(-1, 2).T
         width = np.diff(own.offset)

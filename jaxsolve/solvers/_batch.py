@@ -54,7 +54,7 @@ class BatchResult:
     def policy(self, member: int) -> Policy:
         """Returns the policy of one member."""
         one = jax.tree.map(lambda x: x[member], self.policies)
-        return dataclasses.replace(one, info=self.tree.info)
+        return dataclasses.replace(one, names=self.tree.names)
 
     def __repr__(self) -> str:
         last = self.exploitability[-1]
@@ -176,7 +176,7 @@ def _members(
 
 def _kind(member: tuple[PublicTree, Solver]) -> str:
     tree, solver = member
-    name = tree.info.name if tree.info is not None else "a tree"
+    name = tree.names.name if tree.names is not None else "a tree"
     levels = [len(p.levels) for p in tree.players]
     return f"{name} with own levels {levels} under {solver.name}"
 

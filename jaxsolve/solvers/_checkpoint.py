@@ -37,7 +37,7 @@ def identity(tree: PublicTree, solver: Solver, horizon: int) -> dict[str, Any]:
     hyper = [np.asarray(x).tolist() for x in jax.tree.leaves(solver)]
     batch = "" if solver.sampler is None else f" in batches of {solver.sampler.batch}"
     return {
-        "game": tree.info.name if tree.info is not None else "",
+        "game": tree.names.name if tree.names is not None else "",
         "solver": f"{solver.name}{hyper}{batch}",
         "updates": "alternating" if solver.alternating else "simultaneous",
         "dtype": str(tree.players[0].root_reach.dtype),

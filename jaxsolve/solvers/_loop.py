@@ -159,12 +159,12 @@ def average_policy(tree: PublicTree, state: SolveState) -> Policy:
         blocks = split_blocks(player, total.mean)
         shares = (normalise(b, legal) for b, legal in zip(blocks, player.legal, strict=True))
         players.append(hold(player, tuple(shares)))
-    return Policy(tuple(players), tree.info)
+    return Policy(tuple(players), tree.names)
 
 
 def current_policy(tree: PublicTree, state: SolveState) -> Policy:
     """Returns the policy of the next iteration."""
-    return Policy(state.policy, tree.info)
+    return Policy(state.policy, tree.names)
 
 
 def _sweep_of(tree: PublicTree, solver: Solver) -> Sweep | None:

@@ -20,7 +20,7 @@ import numpy as np
 from jaxsolve.evaluate import expected_values, nash_conv
 from jaxsolve.solvers._loop import SolveState, average_policy, current_policy, init_state, run
 from jaxsolve.solvers._solver import Solver
-from jaxsolve.tree import PublicTree, TreeInfo
+from jaxsolve.tree import CompiledInfo, ListedInfo, PublicTree, TreeInfo
 from jaxsolve.types import Array
 
 
@@ -96,7 +96,7 @@ def memory(tree: PublicTree, solver: Solver) -> Memory:
         state=parts,
         iterating=iterating,
         measuring=measuring,
-        host=_host(tree.info),
+        host=_host(tree.names),
         process=_process(grows if jax.default_backend() == "cpu" else 0),
     )
 
@@ -129,9 +129,11 @@ def _host(info: TreeInfo | None) -> dict[str, int]:
     if info is None:
         return {}
     seen: set[int] = set()
+    states = info.states if isinstance(info, ListedInfo) else None
+    form = info.form if isinstance(info, CompiledInfo) else None
     return {
-        "world states": _tables(info.states, seen),
-        "sequence form": _tables(info.form, seen),
+        "world states": _tables(states, seen),
+        "sequence form": _tables(form, seen),
         "infosets": _tables(info.players, seen),
     }
 

@@ -70,7 +70,7 @@ class Result:
 
     @property
     def _name(self) -> str:
-        return self.tree.info.name if self.tree.info is not None else "game"
+        return self.tree.names.name if self.tree.names is not None else "game"
 
     def __repr__(self) -> str:
         return (

@@ -193,8 +193,8 @@ def _policies(tree: PublicTree, state: SolveState) -> tuple[Policy, Policy]:
     """Returns (average, current), with the names of the tree."""
     average, current = _both(tree, _common(state))
     return (
-        dataclasses.replace(average, info=tree.info),
-        dataclasses.replace(current, info=tree.info),
+        dataclasses.replace(average, names=tree.names),
+        dataclasses.replace(current, names=tree.names),
     )
 
 

@@ -32,6 +32,17 @@ class Base(NamedTuple):
     plan: np.ndarray
     theirs: np.ndarray | None
 
+    @property
+    def answer(self) -> np.ndarray:
+        """float64 [C of O], O's probabilities.
+
+        Raises:
+            ValueError: they were not given.
+        """
+        if self.theirs is None:
+            raise ValueError("this needs the opponent's part of the blueprint, theirs=...")
+        return self.theirs
+
     def take(self, members: np.ndarray) -> Base:
         """Returns the strategies of some of the subgames."""
         if self.mine.ndim == 1:
@@ -61,8 +72,7 @@ def class_values(core: Core, base: Base, kind: str) -> np.ndarray:
     """
     if kind == "exact":
         return core.class_values(local(core, base.mine))
-    assert base.theirs is not None
-    return core.played_values(local(core, base.mine), base.theirs[core.source[1]])
+    return core.played_values(local(core, base.mine), base.answer[core.source[1]])
 
 
 def gifts(index: GameIndex, core: Core, base: Base, kind: str) -> np.ndarray:
@@ -96,12 +106,11 @@ def gifts(index: GameIndex, core: Core, base: Base, kind: str) -> np.ndarray:
 
 def _given_up(index: GameIndex, player: int, plan: np.ndarray, base: Base, kind: str) -> np.ndarray:
     """Returns float64 [S of O], the sum of what O gave up along each sequence, per unit."""
-    assert index.info.form is not None
     mine, theirs = index.seats[player], index.seats[1 - player]
     rows = theirs.rows
     matrix = payoff_matrix(index.info.form)  # player 0's payoffs
     gain = -(matrix.T @ plan) if player == 0 else matrix @ plan
-    value = sweep(rows, gain, base.theirs if kind == "estimate" else None)
+    value = sweep(rows, gain, base.answer if kind == "estimate" else None)
     best = np.maximum.reduceat(value[rows.roots :], rows.offset[:-1] - rows.roots)
     which, state = theirs.entries.pick(rows.infostate.astype(np.int64))
     x = plan[mine.before[index.table.infostate[state, player]]]

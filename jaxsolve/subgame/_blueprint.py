@@ -69,18 +69,18 @@ def probabilities(index: GameIndex, blueprint: Policy | Lifted, player: int) -> 
 def policy_of(index: GameIndex, blueprint: Policy | Lifted) -> Policy:
     """Returns the policy of a blueprint, with names."""
     policy = blueprint.policy if isinstance(blueprint, Lifted) else blueprint
-    return policy if policy.info is not None else dataclasses.replace(policy, info=index.info)
+    return policy if policy.names is not None else dataclasses.replace(policy, names=index.info)
 
 
 def _entries(index: GameIndex, policy: Policy, player: int) -> np.ndarray:
     info = index.info
-    other = policy.info
+    other = policy.names
     if other is not None and (other.name, other.num_infosets) != (info.name, info.num_infosets):
         raise ValueError(
             f"the blueprint is a policy of {other.name}, not of {info.name}; js.lift takes a "
             "policy to another game"
         )
-    named = policy if other is not None else dataclasses.replace(policy, info=info)
+    named = policy if other is not None else dataclasses.replace(policy, names=info)
     size = sum(b.size for b in named.players[player])
     need = int(info.players[player].position.max(initial=-1)) - info.players[player].roots
     if size <= need:

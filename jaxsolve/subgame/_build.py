@@ -123,9 +123,8 @@ def build(index: GameIndex, where: Places, base: Base, options: Options) -> Buil
     copies = options.noise.outcomes if options.noise is not None else 1
     made = core(index, where, base.plan, copies=copies)
     if options.gadget == "unsafe":
-        assert base.theirs is not None
         theirs = index.seats[1 - where.player]
-        arrival = realization(theirs.rows, base.theirs)[theirs.before[where.classes]]
+        arrival = realization(theirs.rows, base.answer)[theirs.before[where.classes]]
         gadget = unsafe(made, np.repeat(arrival, copies))
         return Built(made, gadget, np.zeros(len(made.weight)))
     alternative = _alternative(index, made, base, options)

@@ -11,7 +11,7 @@ import dataclasses
 
 import numpy as np
 
-from jaxsolve.tree import PublicTree, Rows, StateTable, TreeInfo, last_sequences
+from jaxsolve.tree import ListedInfo, PublicTree, Rows, StateTable, last_sequences, listed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,13 +112,15 @@ class GameIndex:
     Attributes:
         table: world states.
         info: names.
+        utility_sum: the constant sum of payoffs.
         seats: per player.
         chance: float64 [Z], probability of chance on the way to each terminal.
         utility: float64 [Z], player 0's payoff less half of the constant sum.
     """
 
     table: StateTable
-    info: TreeInfo
+    info: ListedInfo
+    utility_sum: float
     seats: tuple[Seat, ...]
     chance: np.ndarray
     utility: np.ndarray
@@ -141,13 +143,7 @@ def index_of(tree: PublicTree) -> GameIndex:
         ValueError: the tree has no world states, or the game is not of two players and constant
             sum.
     """
-    info = tree.info
-    if info is None or info.states is None or info.form is None:
-        name = "this tree" if info is None else info.name
-        raise ValueError(
-            f"{name} has no table of world states, which subgames are cut from. Compile the game "
-            'with jaxsolve.compile(game, layout="rows", keep_states=True), the defaults.'
-        )
+    info = listed(tree)
     if tree.num_players != 2 or info.utility_sum is None:
         raise ValueError(
             f"{info.name} is not a two-player constant-sum game; the gadgets of subgame solving "
@@ -160,6 +156,7 @@ def index_of(tree: PublicTree) -> GameIndex:
     made = GameIndex(
         table=table,
         info=info,
+        utility_sum=info.utility_sum,
         seats=tuple(_seat(table, info, i) for i in range(2)),
         chance=table.chance[table.terminal],
         utility=table.utility[:, 0] - info.utility_sum / 2,
@@ -177,8 +174,7 @@ def slices(start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return which, np.arange(length.sum()) - np.repeat(offset - start, length)
 
 
-def _seat(table: StateTable, info: TreeInfo, player: int) -> Seat:
-    assert info.form is not None
+def _seat(table: StateTable, info: ListedInfo, player: int) -> Seat:
     rows = info.form.rows[player]
     parent = table.infostates[player].parent.astype(np.int64)
     first, last = _depth_first(parent)

@@ -20,11 +20,11 @@ from jaxsolve.subgame._index import GameIndex, index_of
 from jaxsolve.subgame._places import Knowledge, Places, levels_of, places, public_roots, reached
 from jaxsolve.subgame._solve import Solution, solve_forest
 from jaxsolve.tree import (
+    CompiledInfo,
     Lifted,
     PlayerInfo,
     Policy,
     PublicTree,
-    TreeInfo,
     assemble,
     place,
     with_probabilities,
@@ -32,7 +32,7 @@ from jaxsolve.tree import (
 
 
 @dataclasses.dataclass(frozen=True)
-class SubgameInfo(TreeInfo):
+class SubgameInfo(CompiledInfo):
     """What a tree of subgames is a tree of (B subgames, M classes of the opponent).
 
     Attributes:
@@ -46,23 +46,22 @@ class SubgameInfo(TreeInfo):
         core: the subgames without the gadget.
     """
 
-    player: int = 0
-    places: Places | None = None
-    skipped: int = 0
-    weight: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0))
-    alternative: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0))
-    unit: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0))
-    core: Core | None = None
+    player: int
+    places: Places
+    skipped: int
+    weight: np.ndarray
+    alternative: np.ndarray
+    unit: np.ndarray
+    core: Core
 
     @property
     def num_subgames(self) -> int:
         """B."""
-        return 0 if self.places is None else self.places.count
+        return self.places.count
 
     @property
     def classes(self) -> tuple[str, ...]:
         """Readable names of the classes: what O has seen and done."""
-        assert self.places is not None
         other = 1 - self.player
         seats = list(self.players)
         seats[other] = dataclasses.replace(seats[other], infostate=self.places.classes)
@@ -78,7 +77,6 @@ class SubgameInfo(TreeInfo):
         Args:
             policy: of this tree.
         """
-        assert self.core is not None
         mine = policy.probabilities(self.player).astype(np.float64)
         value = self.core.class_values(mine)
         return (value / self.core.weight + np.repeat(self.alternative, self.core.copies))[
@@ -275,7 +273,6 @@ def solve_subgames(
     forms, units = [], []
     for tree in many:
         info = _subgame_info(tree)
-        assert info.form is not None
         forms.append(seen_from(info.form, info.player))
         units.append(info.unit)
     found = solve_forest(
@@ -318,23 +315,21 @@ def write(blueprint: Policy, tree: PublicTree, solution: Policy) -> Policy:
         ValueError: `tree` is not a tree of subgames, or two of them free the same infoset.
     """
     info = _subgame_info(tree)
-    assert info.core is not None
     source = info.core.source[0]
     if len(np.unique(source)) < len(source):
         raise ValueError(
             "two of these subgames free the same infoset; write them back one after the other"
         )
-    if blueprint.info is None:
-        raise ValueError("the blueprint has no names; dataclasses.replace(policy, info=tree.info)")
     parts = [blueprint.probabilities(i).astype(np.float64) for i in range(2)]
     parts[info.player][source] = solution.probabilities(info.player)
     return with_probabilities(blueprint, parts)
 
 
 def _subgame_info(tree: PublicTree) -> SubgameInfo:
-    if not isinstance(tree.info, SubgameInfo):
+    info = tree.info
+    if not isinstance(info, SubgameInfo):
         raise ValueError("this tree is not one of subgames; see jaxsolve.subgame.maxmargin")
-    return tree.info
+    return info
 
 
 def _subgames(
@@ -399,4 +394,4 @@ def tree_of(index: GameIndex, built: Built, gadget: str, skipped: int) -> Public
         unit=built.unit,
         core=made,
     )
-    return place(host, name).replace(info=info)
+    return place(host, name).replace(names=info)

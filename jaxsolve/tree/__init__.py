@@ -22,10 +22,13 @@ from jaxsolve.tree._history import Node as Node
 from jaxsolve.tree._history import Odds as Odds
 from jaxsolve.tree._history import history_tree as history_tree
 from jaxsolve.tree._history import once_per_tree as once_per_tree
-from jaxsolve.tree._history import states_of as states_of
 from jaxsolve.tree._history import worth as worth
+from jaxsolve.tree._info import CompiledInfo as CompiledInfo
+from jaxsolve.tree._info import ListedInfo as ListedInfo
 from jaxsolve.tree._info import PlayerInfo as PlayerInfo
 from jaxsolve.tree._info import TreeInfo as TreeInfo
+from jaxsolve.tree._info import compiled as compiled
+from jaxsolve.tree._info import listed as listed
 from jaxsolve.tree._infostates import Infostates as Infostates
 from jaxsolve.tree._payoffs import BlockPayoffs as BlockPayoffs
 from jaxsolve.tree._payoffs import block_payoffs as block_payoffs

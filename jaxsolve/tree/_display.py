@@ -23,7 +23,7 @@ def tensor_bytes(tree: PublicTree) -> int:
 def facts(tree: PublicTree) -> dict[str, str]:
     """Returns what a person wants to know of a tree, as {name: text}."""
     out = {}
-    info = tree.info
+    info = tree.names
     if info is not None:
         out["game"] = info.name
         if info.num_states is not None:
@@ -54,7 +54,7 @@ def html(tree: PublicTree) -> str:
 
 def policy_html(policy: Policy) -> str:
     """Returns a table of action probabilities with bars."""
-    if policy.info is None:
+    if policy.names is None:
         return _html.escape(repr(policy))
     rows = policy.rows()
     shown, players = [], len(policy.players)

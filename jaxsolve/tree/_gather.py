@@ -9,6 +9,8 @@ chosen by counting cells against a fixed price for one more kernel.
 from __future__ import annotations
 
 import dataclasses
+import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -121,12 +123,11 @@ def _unrolled_sum(inputs: tuple[Array, ...], index: Array, weight: Array | None)
     With trailing axes each position gathers whole vectors and XLA fuses gather, product and sum;
     summed at once, the gathered array is written out first (12 times slower on a CPU).
     """
-    total = None
-    for k in range(index.shape[2]):
-        term = _product(inputs, index[:, :, k], None if weight is None else weight[:, k])
-        total = term if total is None else total + term
-    assert total is not None
-    return total
+
+    def term(k: int) -> Array:
+        return _product(inputs, index[:, :, k], None if weight is None else weight[:, k])
+
+    return functools.reduce(operator.add, (term(k) for k in range(index.shape[2])))
 
 
 def build(

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.tree._gather import take
-from jaxsolve.tree._info import TreeInfo
+from jaxsolve.tree._info import listed
 from jaxsolve.tree._public_tree import Blocks, PublicTree
 from jaxsolve.tree._states import StateTable
 from jaxsolve.types import CHANCE, Array
@@ -138,7 +138,8 @@ def history_tree(tree: PublicTree) -> HistoryTree:
     Raises:
         ValueError: the tree has no table of states.
     """
-    table, info = states_of(tree)
+    info = listed(tree)
+    table = info.states
     total = table.num_states
     parent = table.parent[1:]
     count = np.bincount(parent, minlength=total)
@@ -168,25 +169,9 @@ def history_tree(tree: PublicTree) -> HistoryTree:
     )
 
 
-def states_of(tree: PublicTree) -> tuple[StateTable, TreeInfo]:
-    """Returns the table of world states that a tree was compiled from, and its names.
-
-    Raises:
-        ValueError: there is no such table.
-    """
-    info = tree.info
-    if info is None or info.states is None:
-        name = "this tree" if info is None else info.name
-        raise ValueError(
-            f"{name} has no table of world states, which sampling needs. Compile the game with "
-            'jaxsolve.compile(game, layout="rows", keep_states=True), the defaults.'
-        )
-    return info.states, info
-
-
 def worth(tree: PublicTree, policy: Sequence[Blocks]) -> np.ndarray:
     """Returns float64 [n], expected payoffs of a policy by the table of states, on the host."""
-    table, _ = states_of(tree)
+    table = listed(tree).states
     history = history_tree(tree)
     odds, nodes = np.asarray(history.odds(policy).each, np.float64), np.asarray(history.nodes)
     reach = np.ones(len(nodes))

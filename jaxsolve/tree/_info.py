@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Hashable
-from typing import cast
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -57,8 +57,6 @@ class TreeInfo:
         num_public_states: public states, terminal ones included.
         utility_sum: the sum of payoffs if it is the same at every terminal, else None.
         build_seconds: time to enumerate and assemble.
-        form: the sequence form on the host; None for trees built as public tree x hands.
-        states: the table of world states, if it was kept.
     """
 
     game: Game | None
@@ -68,8 +66,6 @@ class TreeInfo:
     num_public_states: int
     utility_sum: float | None
     build_seconds: float
-    form: SequenceForm | None = None
-    states: StateTable | None = None
 
     @property
     def num_infosets(self) -> tuple[int, ...]:
@@ -108,15 +104,93 @@ class TreeInfo:
 
     def _saw(self, observation: np.ndarray) -> str:
         """What one observation showed: the game's words, or its non-empty entries."""
-        split = self._public_entries if isinstance(self.game, NamesObservations) else 0
+        split = self._public_entries() if isinstance(self.game, NamesObservations) else 0
         return observation_name(self.game, observation[:split], observation[split:])
 
-    @property
     def _public_entries(self) -> int:
-        assert self.states is not None or self.game is not None
-        if self.states is not None:
-            return self.states.public_states.observation.shape[1]
+        """Returns how many entries of an observation are public."""
         return _public_size(cast(Hashable, self.game))
+
+
+@dataclasses.dataclass(frozen=True)
+class CompiledInfo(TreeInfo):
+    """What a tree is a tree of that has a sequence form on the host.
+
+    Attributes:
+        game: the rules.
+        form: the sequence form; linear programs and gadgets work on it.
+    """
+
+    game: Game
+    form: SequenceForm
+
+
+@dataclasses.dataclass(frozen=True)
+class ListedInfo(CompiledInfo):
+    """What a tree is a tree of whose world states are all listed.
+
+    Attributes:
+        states: the table of world states; samplers, subgames and depth limits work on it.
+    """
+
+    states: StateTable
+
+    def _public_entries(self) -> int:
+        return self.states.public_states.observation.shape[1]
+
+
+class Named(Protocol):
+    """A tree or a policy: its names are None once it came out of jit or vmap."""
+
+    @property
+    def names(self) -> TreeInfo | None:
+        """Names and counts, or None."""
+        ...
+
+
+def info_of(named: Named) -> TreeInfo:
+    """Returns the names of a tree or a policy.
+
+    Raises:
+        ValueError: it has none.
+    """
+    if named.names is None:
+        kind = type(named).__name__
+        raise ValueError(
+            f"this {kind} has no names: it came out of jit or vmap. Attach those of the tree it "
+            "belongs to, dataclasses.replace(policy, names=tree.info)."
+        )
+    return named.names
+
+
+def compiled(named: Named) -> CompiledInfo:
+    """Returns the names and the sequence form of a compiled tree, or of a policy of one.
+
+    Raises:
+        ValueError: there is no sequence form.
+    """
+    info = info_of(named)
+    if not isinstance(info, CompiledInfo):
+        raise ValueError(
+            f"{info.name} has no sequence form on the host; compile the game with "
+            "jaxsolve.compile(game)"
+        )
+    return info
+
+
+def listed(named: Named) -> ListedInfo:
+    """Returns the names, the sequence form and the world states of a compiled tree or its policy.
+
+    Raises:
+        ValueError: there is no table of world states.
+    """
+    info = info_of(named)
+    if not isinstance(info, ListedInfo):
+        raise ValueError(
+            f"{info.name} has no table of world states. Compile the game with "
+            'jaxsolve.compile(game, layout="rows", keep_states=True), the defaults.'
+        )
+    return info
 
 
 @functools.lru_cache(maxsize=64)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxsolve.tree._info import TreeInfo, info_of
 from jaxsolve.tree._public_tree import Blocks, PublicTree, join_blocks, split_blocks, uniform
-
-if TYPE_CHECKING:
-    from jaxsolve.tree._info import TreeInfo
 
 
 @jax.tree_util.register_pytree_node_class
@@ -23,11 +21,20 @@ class Policy:
 
     Attributes:
         players: per player, blocks [A, N, ...] of action probabilities; 0 in padding.
-        info: names, on the host; dropped by jit and vmap like that of the tree.
+        names: of the tree, on the host; jit and vmap drop them (they become None).
     """
 
     players: tuple[Blocks, ...]
-    info: TreeInfo | None = None
+    names: TreeInfo | None = None
+
+    @property
+    def info(self) -> TreeInfo:
+        """Names and counts of the tree.
+
+        Raises:
+            ValueError: the policy came out of jit or vmap.
+        """
+        return info_of(self)
 
     def tree_flatten(self) -> tuple[Any, None]:
         return (self.players,), None
@@ -38,7 +45,7 @@ class Policy:
 
     def probabilities(self, player: int) -> np.ndarray:
         """Returns float [C], action probabilities in canonical order (`PlayerInfo.offset`)."""
-        info = _need(self.info)
+        info = self.info
         blocks = [np.asarray(b).reshape(-1) for b in self.players[player]]
         entries = np.concatenate([np.zeros(0, np.float32), *blocks])  # some never act
         shift = info.players[player].roots * info.players[player].hands
@@ -46,7 +53,7 @@ class Policy:
 
     def rows(self) -> list[tuple[int, str, dict[str, float]]]:
         """Returns (player, infoset name, {action name: probability}) of every infoset."""
-        info = _need(self.info)
+        info = self.info
         out = []
         for i, p in enumerate(info.players):
             probabilities = self.probabilities(i)
@@ -90,7 +97,7 @@ class Policy:
 
     def __getitem__(self, name: str) -> dict[str, float]:
         """Returns {action name: probability} at the infoset of that name."""
-        info = _need(self.info)
+        info = self.info
         for i, labels in enumerate(info.labels):
             if name in labels:
                 p, k = info.players[i], labels.index(name)
@@ -103,9 +110,9 @@ class Policy:
         raise KeyError(f"no infoset is called {name!r}; policy.rows() lists them")
 
     def __repr__(self) -> str:
-        if self.info is None:
+        if self.names is None:
             return f"Policy({len(self.players)} players)"
-        return f"Policy of {self.info.name}: {sum(self.info.num_infosets)} infosets"
+        return f"Policy of {self.names.name}: {sum(self.names.num_infosets)} infosets"
 
     def _repr_html_(self) -> str:
         from jaxsolve.tree._display import policy_html
@@ -115,7 +122,7 @@ class Policy:
 
 def uniform_policy(tree: PublicTree) -> Policy:
     """Returns the policy that plays every legal action alike."""
-    return Policy(tuple(uniform(p) for p in tree.players), tree.info)
+    return Policy(tuple(uniform(p) for p in tree.players), tree.names)
 
 
 def policy_from_probabilities(tree: PublicTree, probabilities: list[np.ndarray]) -> Policy:
@@ -128,7 +135,7 @@ def policy_from_probabilities(tree: PublicTree, probabilities: list[np.ndarray])
     Raises:
         ValueError: a size is wrong, or some infoset's probabilities do not sum to 1.
     """
-    info = _need(tree.info)
+    info = tree.info
     players = []
     for i, (p, given) in enumerate(zip(info.players, probabilities, strict=True)):
         values = np.asarray(given, np.float64)
@@ -157,7 +164,7 @@ def policy_from_probabilities(tree: PublicTree, probabilities: list[np.ndarray])
 def with_probabilities(policy: Policy, parts: Sequence[np.ndarray]) -> Policy:
     """Returns a policy of the same layout with other probabilities, per player [C]."""
     players = []
-    names = _need(policy.info).players
+    names = policy.info.players
     for blocks, info, values in zip(policy.players, names, parts, strict=True):
         flat = np.concatenate([np.zeros(0), *(np.asarray(b).reshape(-1) for b in blocks)])
         flat[info.position - info.roots] = values
@@ -168,13 +175,4 @@ def with_probabilities(policy: Policy, parts: Sequence[np.ndarray]) -> Policy:
                 for x, b in zip(pieces, blocks, strict=True)
             )
         )
-    return Policy(tuple(players), policy.info)
-
-
-def _need(info: TreeInfo | None) -> TreeInfo:
-    if info is None:
-        raise ValueError(
-            "this policy or tree has no names: it came out of jit or vmap. Attach those of the "
-            "tree it belongs to, dataclasses.replace(policy, info=tree.info)."
-        )
-    return info
+    return Policy(tuple(players), policy.names)

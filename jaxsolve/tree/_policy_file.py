@@ -19,10 +19,6 @@ def save_policy(policy: Policy, path: str | Path) -> None:
     Raises:
         ValueError: the policy has no names (it came out of jit or vmap).
     """
-    if policy.info is None:
-        raise ValueError(
-            "this policy has no names; use dataclasses.replace(policy, info=tree.info)"
-        )
     arrays = {}
     for i, player in enumerate(policy.info.players):
         arrays[f"offset_{i}"] = player.offset
@@ -38,8 +34,6 @@ def load_policy(tree: PublicTree, path: str | Path) -> Policy:
         FileNotFoundError: there is no such file.
         ValueError: the file is damaged, or belongs to another game; says what differs.
     """
-    if tree.info is None:
-        raise ValueError("this tree has no names (it came out of jit or vmap)")
     header, arrays = load_arrays(Path(path), KIND)
     if wrong := differences(header, _identity(tree.info)):
         raise ValueError(f"{path} is the policy of another game ({wrong})")

@@ -50,7 +50,7 @@ def merge_policies(*policies: Policy) -> Policy:
         )
     _same_layout(policies)
     parts = tuple(p.players[i] for i, p in enumerate(policies))
-    return Policy(parts, policies[0].info)
+    return Policy(parts, policies[0].names)
 
 
 def mix_policies(
@@ -89,7 +89,7 @@ def mix_policies(
             mass = block.sum(0, keepdims=True)
             blocks.append(jnp.where(mass > 0, block / jnp.where(mass > 0, mass, 1), even))
         players.append(tuple(blocks))
-    return Policy(tuple(players), tree.info)
+    return Policy(tuple(players), tree.names)
 
 
 def lift(
@@ -118,8 +118,6 @@ def lift(
         ValueError: another number of players, or a source whose names are not unique.
     """
     source, target = policy.info, tree.info
-    if source is None or target is None:
-        raise ValueError("the policy or the tree has no names (it came out of jit or vmap)")
     if len(source.players) != len(target.players):
         raise ValueError(
             f"{source.name} has {len(source.players)} players, {target.name} {len(target.players)}"
@@ -176,8 +174,8 @@ def _same_layout(policies: Sequence[Policy]) -> None:
     first = policies[0]
     for other in policies[1:]:
         shapes = [[[b.shape for b in blocks] for blocks in p.players] for p in (first, other)]
-        named = first.info is not None and other.info is not None
-        if shapes[0] != shapes[1] or (named and first.info.name != other.info.name):  # type: ignore[union-attr]
+        names = {p.names.name for p in (first, other) if p.names is not None}
+        if shapes[0] != shapes[1] or len(names) > 1:
             raise ValueError(
                 f"{first!r} and {other!r} are of different trees; js.lift takes a policy to another"
             )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from jaxsolve.tree._info import listed
 from jaxsolve.tree._states import StateTable
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def policy_table(policy: Policy, *, values: bool = False, wide: bool = False) ->
         import pandas
     except ImportError:
         raise ImportError('tables need pandas: pip install "jaxsolve[plot]"') from None
-    info = _info_of(policy)
+    info = policy.info
     found = infoset_values(policy) if values else None
     parts = [_columns(policy, info, i, found) for i in range(len(info.players))]
     columns = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
@@ -79,13 +80,8 @@ def infoset_values(policy: Policy) -> tuple[InfosetValues, ...]:
     Raises:
         ValueError: the tree's world states were not kept.
     """
-    info = _info_of(policy)
+    info = listed(policy)
     table = info.states
-    if table is None:
-        raise ValueError(
-            f"values of infosets need the world states of {info.name}, which its tree does not "
-            'hold; compile it with layout="rows" and keep_states=True'
-        )
     parent, n = table.parent, table.game.num_players
     entry = state_entries(info, table)
     step = np.ones(table.num_states)
@@ -147,12 +143,3 @@ def state_entries(info: TreeInfo, table: StateTable) -> list[np.ndarray]:
         row[0] = -1
         out.append(np.where(row >= 0, p.offset[row] + slot, -1))
     return out
-
-
-def _info_of(policy: Policy) -> TreeInfo:
-    if policy.info is None:
-        raise ValueError(
-            "this policy has no names: it came out of jit or vmap. Attach those of the tree it "
-            "belongs to, dataclasses.replace(policy, info=tree.info)."
-        )
-    return policy.info

@@ -15,16 +15,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
 
 from jaxsolve.tree._gather import GatherSum, take
+from jaxsolve.tree._info import TreeInfo, info_of
 from jaxsolve.types import Array
-
-if TYPE_CHECKING:
-    from jaxsolve.tree._info import TreeInfo
 
 Blocks = tuple[Array, ...]
 """One array [A, N, ...] per block of a player, in order."""
@@ -112,13 +110,22 @@ class PublicTree:
     Attributes:
         players: sequences per player.
         leaves: operators whose values add up.
-        info: names and counts for people, on the host. It does not travel through jit or vmap
-            (it becomes None there), so trees of equal shape share one compiled program.
+        names: names and counts for people, on the host. They do not travel through jit or vmap
+            (they become None there), so trees of equal shape share one compiled program.
     """
 
     players: tuple[PlayerTree, ...]
     leaves: tuple[Any, ...]
-    info: TreeInfo | None = None
+    names: TreeInfo | None = None
+
+    @property
+    def info(self) -> TreeInfo:
+        """Names and counts.
+
+        Raises:
+            ValueError: the tree came out of jit or vmap.
+        """
+        return info_of(self)
 
     @property
     def num_players(self) -> int:

@@ -55,8 +55,6 @@ def biased(
     if not 0 < factor < np.inf:
         raise ValueError(f"a bias needs a positive factor, not {factor}")
     info = tree.info
-    if info is None:
-        raise ValueError("this tree has no names; give the one that js.compile returned")
     words = [_words(info, i, classes) for i in range(len(info.players))]
     kinds = list(dict.fromkeys(w for mine in words for w in mine if w is not None))
     out = [named(blueprint, info)]

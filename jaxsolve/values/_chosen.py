@@ -29,21 +29,17 @@ def chosen_below(
         limit, where the choice leads).
     """
     whole, p = info.whole, info.players[player]
-    assert whole is not None
-    assert info.limit is not None
-    assert info.leaves is not None
-    q = whole.players[player]
-    assert q.states is not None
+    q, states = whole.players[player], whole.states.infostates[player]
     # The infostate at the limit above each row.
-    top = np.full(len(q.states.parent), -1)
+    top = np.full(len(states.parent), -1)
     leaf = np.unique(info.leaves.infostate[:, player])
     top[leaf] = leaf
-    for i, parent in enumerate(q.states.parent):  # parents come first
+    for i, parent in enumerate(states.parent):  # parents come first
         if top[i] < 0 and parent >= 0:
             top[i] = top[parent]
     row = np.repeat(np.arange(q.num_infosets), np.diff(q.offset))
     above = top[q.infostate[row]]
-    weights = np.zeros((len(q.states.parent), len(policies)))
+    weights = np.zeros((len(states.parent), len(policies)))
     chooses = np.flatnonzero(info.chooses(player))
     for r in chooses:
         weights[p.infostate[r]] = choice[p.offset[r] : p.offset[r + 1]]
@@ -59,8 +55,6 @@ def chosen_below(
 
 def _reach(info: LimitedInfo, player: int, odds: np.ndarray) -> np.ndarray:
     """Returns float64 [C], the product of the odds on the way to and at each entry."""
-    assert info.whole is not None
-    assert info.whole.form is not None
     rows = info.whole.form.rows[player]
     plan = np.ones(rows.num_sequences)
     level = rows.level[rows.row_of]

@@ -22,18 +22,18 @@ import numpy as np
 from jaxsolve.compiler import player_info
 from jaxsolve.tree import (
     Lifted,
+    ListedInfo,
     Policy,
     PublicTree,
     SequenceForm,
-    TreeInfo,
     assemble,
     float_type,
     last_sequences,
+    listed,
     merge_payoffs,
     place,
     sequence_form,
     sparse_payoffs,
-    states_of,
 )
 from jaxsolve.types import Array
 from jaxsolve.values._info import LeafStates, LimitedInfo, entry_of_state, leaf_states, named
@@ -91,7 +91,8 @@ def continuations(
             state is named.
     """
     begin = time.perf_counter()
-    table, info = states_of(tree)
+    info = listed(tree)
+    table = info.states
     limit = limit if keep is None else _kept(table, limit, keep)
     who = _choosers(info, limit, policies, player, choosers)
     choices = tuple(len(policies) if i in who else 1 for i in range(2))
@@ -144,7 +145,7 @@ def leaf_values(
     Raises:
         ValueError: as of `continuations`.
     """
-    _, info = states_of(tree)
+    info = listed(tree)
     who = _choosers(info, limit, policies, player, choosers)
     plain = [p.policy if isinstance(p, Lifted) else p for p in policies]
     given = [tuple(plain) if i in who else (plain[0],) for i in range(2)]
@@ -170,16 +171,17 @@ def set_values(tree: PublicTree, values: Array | np.ndarray) -> PublicTree:
     """
     operator = tree.leaves[-1]
     if not isinstance(operator, MultiValued):
-        raise ValueError("this tree has no depth limit; see jaxsolve.leaf.continuations")
+        raise ValueError("this tree has no depth limit; see jaxsolve.values.continuations")
     leaves = (*tree.leaves[:-1], operator.with_values(jnp.asarray(values)))
-    if not isinstance(tree.info, LimitedInfo):
+    info = tree.names
+    if not isinstance(info, LimitedInfo):
         return tree.replace(leaves=leaves)
-    numbers = np.broadcast_to(np.asarray(values, np.float64), tree.info.values.shape)
-    return tree.replace(leaves=leaves, info=_with_payoffs(tree.info, numbers))
+    numbers = np.broadcast_to(np.asarray(values, np.float64), info.values.shape)
+    return tree.replace(leaves=leaves, names=_with_payoffs(info, numbers))
 
 
 def _choosers(
-    info: TreeInfo, limit: DepthLimit, policies: Sequence[Any], player: int, choosers: str
+    info: ListedInfo, limit: DepthLimit, policies: Sequence[Any], player: int, choosers: str
 ) -> tuple[int, ...]:
     """Returns who chooses; raises where an argument makes no sense."""
     if len(info.players) != 2 or info.utility_sum is None:
@@ -219,8 +221,6 @@ def _weakened(
 def _assembled(info: LimitedInfo, begin: float) -> PublicTree:
     """Returns the tensors of a game with a limit."""
     form, table = info.form, info.states
-    assert form is not None
-    assert table is not None
     host, places = assemble(form)
     last = np.stack([last_sequences(table, i) for i in range(2)], 1)
     placed = np.stack([places[i].sequence[last[:, i]] for i in range(2)], 1)
@@ -236,14 +236,12 @@ def _assembled(info: LimitedInfo, begin: float) -> PublicTree:
         players=tuple(player_info(form, table, places, i) for i in range(2)),
         build_seconds=time.perf_counter() - begin,
     )
-    return place(tree, info.name).replace(info=_with_payoffs(info, info.values))
+    return place(tree, info.name).replace(names=_with_payoffs(info, info.values))
 
 
 def _with_payoffs(info: LimitedInfo, values: np.ndarray) -> LimitedInfo:
     """Returns names whose sequence form and states have some values [L, k_0, k_1]."""
     table, form = info.states, info.form
-    assert table is not None
-    assert form is not None
     assert info.utility_sum is not None
     utility = table.utility.copy()
     leaf = info.value_of >= 0
@@ -264,7 +262,8 @@ def _shaped(values: Any, choices: tuple[int, ...], leaves: LeafStates, tree: Pub
     flat = want or (1,)
     fits = array.shape in ((size, *flat), (size, *choices)) or (array.shape == (size,) and not want)
     if not fits:
-        table, info = states_of(tree)
+        info = listed(tree)
+        table = info.states
         where = describe_public(table, int(leaves.public[0]))
         raise ValueError(
             f"{info.name}: the leaf function returned values of shape {array.shape}. The limit has "
@@ -274,7 +273,9 @@ def _shaped(values: Any, choices: tuple[int, ...], leaves: LeafStates, tree: Pub
     return array.reshape(size, *choices)
 
 
-def _check_covers(info: TreeInfo, limit: DepthLimit, policy: Policy | Lifted, player: int) -> None:
+def _check_covers(
+    info: ListedInfo, limit: DepthLimit, policy: Policy | Lifted, player: int
+) -> None:
     """Raises where a policy holds no distribution at an infoset below the limit."""
     place_ = info.players[player]
     unknown: set[str] = set()
@@ -294,7 +295,6 @@ def _check_covers(info: TreeInfo, limit: DepthLimit, policy: Policy | Lifted, pl
     bad = limit.below[place_.public] & ~good
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        assert info.states is not None
         where = describe_public(info.states, int(place_.public[row]))
         lo, hi = place_.offset[row : row + 2]
         name = info.label(player, row)
@@ -317,7 +317,8 @@ def _kept(table: Any, limit: DepthLimit, keep: np.ndarray) -> DepthLimit:
 
 def _beliefs(tree: PublicTree, blueprint: Policy, limit: DepthLimit) -> list[np.ndarray]:
     """Returns per player float64 [L]: how likely chance and the other player come to a leaf."""
-    table, info = states_of(tree)
+    info = listed(tree)
+    table = info.states
     step = entry_of_state(table, info)
     out = []
     for other in (1, 0):

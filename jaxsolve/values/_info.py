@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from jaxsolve.tree import Policy, PublicTree, StateTable, TreeInfo, states_of
+from jaxsolve.tree import ListedInfo, Policy, PublicTree, StateTable, TreeInfo, listed
 from jaxsolve.values._limit import DepthLimit
 
 
@@ -33,7 +33,7 @@ class LeafStates:
 
 
 @dataclasses.dataclass(frozen=True)
-class LimitedInfo(TreeInfo):
+class LimitedInfo(ListedInfo):
     """What a tree with a depth limit is a tree of (Z terminals).
 
     Attributes:
@@ -44,27 +44,24 @@ class LimitedInfo(TreeInfo):
         values: float64 [L, k_0, k_1], player 0's payoffs, in the game's units.
         value_of: int64 [Z], position in the flattened values of each terminal, -1 where the game
             itself ends.
-
     """
 
-    whole: TreeInfo | None = None
-    limit: DepthLimit | None = None
-    leaves: LeafStates | None = None
-    choosers: tuple[int, ...] = ()
-    values: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 1, 1)))
-    value_of: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, np.int64))
+    whole: ListedInfo
+    limit: DepthLimit
+    leaves: LeafStates
+    choosers: tuple[int, ...]
+    values: np.ndarray
+    value_of: np.ndarray
 
     def chooses(self, player: int) -> np.ndarray:
         """Returns bool [R], which rows of a player are choices of a continuation."""
-        assert self.whole is not None
         p = self.players[player]
-        assert self.whole.game is not None
         return p.action[p.offset[:-1]] >= self.whole.game.num_actions
 
 
 def leaf_states(tree: PublicTree, limit: DepthLimit) -> LeafStates:
     """Returns the world states at a limit, in the order of the values there."""
-    table, _ = states_of(tree)
+    table = listed(tree).states
     return LeafStates(
         limit.leaf,
         table.public[limit.leaf].astype(np.int64),
@@ -79,14 +76,15 @@ def limited_info(tree: PublicTree) -> LimitedInfo:
     Raises:
         ValueError: it has none.
     """
-    if not isinstance(tree.info, LimitedInfo):
-        raise ValueError("this tree has no depth limit; see jaxsolve.leaf.continuations")
-    return tree.info
+    info = tree.info
+    if not isinstance(info, LimitedInfo):
+        raise ValueError("this tree has no depth limit; see jaxsolve.values.continuations")
+    return info
 
 
 def named(policy: Policy, info: TreeInfo) -> Policy:
     """Returns a policy with names."""
-    return policy if policy.info is not None else dataclasses.replace(policy, info=info)
+    return policy if policy.names is not None else dataclasses.replace(policy, names=info)
 
 
 def entries_of(info: TreeInfo, whole: TreeInfo, player: int) -> np.ndarray:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from jaxsolve.tree import PublicTree, StateTable, describe_path, states_of
+from jaxsolve.tree import PublicTree, StateTable, describe_path, listed
 from jaxsolve.types import CHANCE, TERMINAL
 
 
@@ -45,7 +45,8 @@ def at_public_states(tree: PublicTree, public_states: Iterable[int]) -> DepthLim
     Raises:
         ValueError: there is no such public state, or the tree has no world states.
     """
-    table, info = states_of(tree)
+    info = listed(tree)
+    table = info.states
     numbers = np.unique(np.asarray(list(public_states), np.int64))
     size = len(table.public_states.parent)
     bad = numbers[(numbers < 0) | (numbers >= size)]
@@ -69,7 +70,8 @@ def after_actions(tree: PublicTree, actions: int) -> DepthLimit:
         ValueError: a public state does not say how many actions were taken, so that the limit would
             go through an infoset; the public state is named.
     """
-    table, info = states_of(tree)
+    info = listed(tree)
+    table = info.states
     if actions < 0:
         raise ValueError(f"a limit after {actions} actions; it must be 0 or more")
     count = count_along(table, table.actor >= 0)
@@ -81,7 +83,7 @@ def after_actions(tree: PublicTree, actions: int) -> DepthLimit:
             f"{info.name}: a limit after {actions} actions goes through "
             f"{describe_public(table, int(table.public[state]))}: some of its states come after "
             f"{count[state]} actions, and players there cannot tell. Cut at public states instead "
-            "(leaf.at_public_states)"
+            "(values.at_public_states)"
         )
     return _limit(table, f"cut after {actions} actions", numbers)
 
@@ -96,7 +98,8 @@ def after_round(tree: PublicTree, rounds: int = 1) -> DepthLimit:
     Raises:
         ValueError: no such round ends with a public chance event.
     """
-    table, info = states_of(tree)
+    info = listed(tree)
+    table = info.states
     ends = _ends_round(table)
     before = count_along(table, ends)
     numbers = np.unique(table.public[ends & (before == rounds - 1)])
@@ -114,7 +117,7 @@ def round_of(tree: PublicTree) -> np.ndarray:
     The public state in which a round ends belongs to it; the next one begins with the public chance
     event that follows.
     """
-    table, _ = states_of(tree)
+    table = listed(tree).states
     before = count_along(table, _ends_round(table))
     out = np.zeros(len(table.public_states.parent), np.int64)
     np.maximum.at(out, table.public, before + 1)

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.tree import PublicTree, states_of
+from jaxsolve.tree import PublicTree, listed
 from jaxsolve.types import Array, PRNGKey, PyTree
 from jaxsolve.values._limit import DepthLimit
 
@@ -95,7 +95,7 @@ def fit(
         network: from `leaf_network`.
         features: float [L, F].
         targets: float [L, k_0, k_1], or (key, int32 [B] states) -> float [B, k_0, k_1], such as
-            `lambda key, states: leaf.rollouts(...)(key, states)`.
+            `lambda key, states: values.rollouts(...)(key, states)`.
         key: PRNG key.
         steps: of Adam, with a cosine schedule down to 0.
         batch: B.
@@ -147,7 +147,7 @@ def path_features(tree: PublicTree, limit: DepthLimit) -> np.ndarray:
         tree: a compiled game.
         limit: of it.
     """
-    table, _ = states_of(tree)
+    table = listed(tree).states
     depth = np.searchsorted(table.depth_start, limit.leaf, side="right") - 1
     columns = []
     at = limit.leaf.copy()

@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from jaxsolve.compiler import from_form
-from jaxsolve.tree import PublicTree, sequence_form, states_of
+from jaxsolve.tree import PublicTree, listed, sequence_form
 from jaxsolve.types import TERMINAL
 from jaxsolve.values._limit import DepthLimit
 from jaxsolve.values._table import limit_table
@@ -26,7 +26,8 @@ def pruned(tree: PublicTree, keep: np.ndarray) -> PublicTree:
         ValueError: chance would have nowhere to go, or a player no action.
     """
     begin = time.perf_counter()
-    table, info = states_of(tree)
+    info = listed(tree)
+    table = info.states
     none = DepthLimit("pruned", np.zeros(len(keep), bool), np.zeros(0, np.int64))
     cut = limit_table(table, none, (1, 1), (), keep).table
     children = np.bincount(cut.parent[1:], minlength=cut.num_states)

@@ -16,7 +16,6 @@ def restrict(tree: PublicTree, policy: Policy) -> Policy:
         policy: of the whole game.
     """
     info = limited_info(tree)
-    assert info.whole is not None
     parts = []
     for i, p in enumerate(info.players):
         chooses = np.repeat(info.chooses(i), np.diff(p.offset))
@@ -45,7 +44,6 @@ def extend(tree: PublicTree, solution: Policy, blueprint: Policy) -> Policy:
         blueprint: of the whole game.
     """
     info = limited_info(tree)
-    assert info.whole is not None
     before = named(blueprint, info.whole)
     parts = []
     for i, p in enumerate(info.players):

@@ -22,9 +22,9 @@ from jaxsolve.tree import (
     StateTable,
     build,
     last_sequences,
+    listed,
     reach_of,
     split_blocks,
-    states_of,
 )
 from jaxsolve.types import Array
 from jaxsolve.values._limit import DepthLimit
@@ -51,7 +51,8 @@ def below(tree: PublicTree, limit: DepthLimit) -> Below:
         tree: the whole game, two players.
         limit: of that game.
     """
-    table, info = states_of(tree)
+    info = listed(tree)
+    table = info.states
     free = []
     for i, player in enumerate(tree.players):
         place = info.players[i]
@@ -121,7 +122,7 @@ def values_at(
     """
     blocks = tuple(tuple(p.players[i] for p in policies[i]) for i in range(2))
     part = below(tree, limit) if part is None else part
-    return _exact_values(tree.replace(info=None), part, blocks)
+    return _exact_values(tree.replace(names=None), part, blocks)
 
 
 def weaken(

@@ -14,7 +14,7 @@ import games
 import jaxsolve as js
 from jaxsolve import agents, evaluate
 from jaxsolve.public import public_game, table_of
-from jaxsolve.tree import policy_from_probabilities
+from jaxsolve.tree import listed, policy_from_probabilities
 
 
 @functools.cache
@@ -24,7 +24,6 @@ def made(name: str = "leduc") -> js.PublicTree:
 
 def random_policy(tree: js.PublicTree, seed: int) -> js.Policy:
     rng = np.random.default_rng(seed)
-    assert tree.info is not None
     parts = []
     for p in tree.info.players:
         raw = rng.exponential(size=len(p.action))
@@ -46,7 +45,7 @@ def mixed(first: js.Policy, second: js.Policy) -> js.Policy:
 
 
 def _exact(policy: js.Policy, player: int) -> np.ndarray:
-    p = policy.info.players[player]  # type: ignore[union-attr]
+    p = policy.info.players[player]
     raw = policy.probabilities(player).astype(np.float64)
     return raw / np.repeat(np.add.reduceat(raw, p.offset[:-1]), np.diff(p.offset))
 
@@ -57,11 +56,11 @@ def test_aivat_is_unbiased_whatever_the_opponent_and_the_values(player: int, see
     with jax.enable_x64(True):
         tree = js.compile(games.load("leduc"))
         play = random_policy(tree, seed)
-        table = tree.info.states  # type: ignore[union-attr]
-        odds = evaluate.outcome_probabilities(play)[table.terminal]  # type: ignore[union-attr]
-        raw = table.utility[:, player]  # type: ignore[union-attr]
-        values = np.random.default_rng(seed).normal(size=table.num_states)  # type: ignore[union-attr]
-        estimate = evaluate.aivat(play, values, player=player)[table.terminal]  # type: ignore[union-attr]
+        table = listed(tree).states
+        odds = evaluate.outcome_probabilities(play)[table.terminal]
+        raw = table.utility[:, player]
+        values = np.random.default_rng(seed).normal(size=table.num_states)
+        estimate = evaluate.aivat(play, values, player=player)[table.terminal]
     assert odds.sum() == pytest.approx(1, abs=1e-12)
     assert odds @ estimate == pytest.approx(odds @ raw, abs=1e-12)
     assert np.abs(estimate - raw).max() > 0.1  # it does estimate something else
@@ -70,12 +69,12 @@ def test_aivat_is_unbiased_whatever_the_opponent_and_the_values(player: int, see
 def test_aivat_takes_most_of_the_luck_out():
     """An agent near equilibrium against itself and against another opponent."""
     good, other = near_equilibrium(), random_policy(made(), 3)
-    table = made().info.states  # type: ignore[union-attr]
+    table = listed(made()).states
     for opponent, least in ((good, 0.95), (other, 0.6)):
         play = mixed(good, opponent)
-        odds = evaluate.outcome_probabilities(play)[table.terminal]  # type: ignore[union-attr]
-        raw = table.utility[:, 0]  # type: ignore[union-attr]
-        estimate = evaluate.aivat(good, evaluate.state_values(play))[table.terminal]  # type: ignore[union-attr]
+        odds = evaluate.outcome_probabilities(play)[table.terminal]
+        raw = table.utility[:, 0]
+        estimate = evaluate.aivat(good, evaluate.state_values(play))[table.terminal]
         mean = odds @ raw
         assert odds @ estimate == pytest.approx(mean, abs=1e-6)
         spread = [np.sqrt(odds @ (x - mean) ** 2) for x in (raw, estimate)]
@@ -111,11 +110,11 @@ def test_mirrored_matches_have_the_same_cards():
     game = evaluate.arena(made())
     players = [agents.fixed(random_policy(made(), 5)), agents.uniform()]
     match = evaluate.play_matches(game, players, 200, jax.random.key(1))
-    table = made().info.states  # type: ignore[union-attr]
+    table = listed(made()).states
     states = np.asarray(match.states)
     np.testing.assert_array_equal(states[0::2, 2], states[1::2, 2])  # both private cards
     assert len(np.unique(states[:, 2])) > 20
-    over = table.actor[states[:, -1]]  # type: ignore[union-attr]
+    over = table.actor[states[:, -1]]
     assert (over == -2).all()
     # A policy against itself comes out even in every pair.
     same = [agents.fixed(js.uniform_policy(made()))] * 2

@@ -24,7 +24,6 @@ ROWS = [
 )
 def test_sizes_are_those_of_the_compiled_game(text: str, row: Reference) -> None:
     info = js.compile(games.load(text)).info
-    assert info is not None
     assert info.num_states == row.states
     assert info.num_infosets == row.infosets
     assert info.num_public_states == row.public_states

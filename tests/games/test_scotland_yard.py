@@ -79,7 +79,6 @@ def test_glasses_is_worth_minus_seven_ninths():
     """By CFR on the compiled tree and by the linear program, and inside the published bracket."""
     tree = js.compile(games.load("scotland_yard"))
     row = games.GAMES["scotland_yard"].references[0]
-    assert tree.info is not None
     assert (tree.info.num_states, tree.info.num_infosets) == (row.states, row.infosets)
     assert tree.info.num_public_states == row.public_states
     result = js.solve(tree, "pcfr+", iterations=1000, measure_every=1000, progress=False)

@@ -169,7 +169,7 @@ def test_a_locked_node_is_part_of_the_game(river: SpotTree):
     # Best responses do not deviate there: the first player has nothing to gain from other actions.
     assert result.exploitability_pot <= 0.001
     assert result.ev[0] < 91.1064 - 1
-    free = js.exploitability(river.tree, dataclasses.replace(result.policy, info=river.tree.info))
+    free = js.exploitability(river.tree, dataclasses.replace(result.policy, names=river.tree.info))
     assert float(free) > 1
 
 

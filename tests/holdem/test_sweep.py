@@ -88,7 +88,7 @@ def random_state(tree: PublicTree, solver: js.Solver, seed: int) -> SolveState:
 
 @pytest.mark.parametrize("solver", ["dcfr", "pdcfr+"])
 def test_one_iteration_equals_the_loop(spot: SpotTree, solver: str):
-    tree = spot.tree.replace(info=None)
+    tree = spot.tree.replace(names=None)
     ready = js.load_solver(solver)
     assert _sweep_of(tree, ready) is not None
     one, horizon = jnp.asarray(1, jnp.int32), jnp.asarray(10, jnp.int32)
@@ -115,7 +115,7 @@ def test_one_iteration_equals_the_loop(spot: SpotTree, solver: str):
 
 
 def test_many_iterations_equal_one_by_one(spot: SpotTree):
-    tree, solver = spot.tree.replace(info=None), js.dcfr()
+    tree, solver = spot.tree.replace(names=None), js.dcfr()
     horizon = jnp.asarray(FUSED + 3, jnp.int32)
     at_once = run(tree, solver, init_state(tree, solver), horizon, horizon)
     state = init_state(tree, solver)
@@ -127,7 +127,7 @@ def test_many_iterations_equal_one_by_one(spot: SpotTree):
 
 
 def test_runs_converge(spot: SpotTree):
-    tree = spot.tree.replace(info=None)
+    tree = spot.tree.replace(names=None)
     result = js.solve(tree, "dcfr", iterations=200, measure_every=100, progress=False)
     # Measured in JAX, from the average policy.
     assert result.exploitability < 0.005 * spot.spot.pot
@@ -143,7 +143,7 @@ def test_what_the_sweep_cannot_do_is_left_to_the_loop(spot: SpotTree):
 
 
 def test_payoffs_scale(spot: SpotTree):
-    tree = spot.tree.replace(info=None)
+    tree = spot.tree.replace(names=None)
     twice = tree.replace(leaves=(tree.leaves[0].with_scale(jnp.float32(2)),))
     a, b = (js.solve(t, "cfr", iterations=1, progress=False).state for t in (tree, twice))
     for x, y in zip(jax.tree.leaves(a.minimizer), jax.tree.leaves(b.minimizer), strict=True):
@@ -151,7 +151,7 @@ def test_payoffs_scale(spot: SpotTree):
 
 
 def test_a_second_run_compiles_nothing(spot: SpotTree):
-    tree = spot.tree.replace(info=None)
+    tree = spot.tree.replace(names=None)
     js.solve(tree, "dcfr", iterations=2, progress=False)
     before = run._cache_size()
     js.solve(tree, js.dcfr(alpha=1.2), iterations=3, progress=False)

@@ -149,8 +149,6 @@ def test_with_solved_leaves_a_depth_limited_search_is_part_of_an_equilibrium(nam
                 table[node, : len(policy)] = policy
         assert np.isfinite(table).any()
     info = tree.info
-    assert info is not None
-    assert info.form is not None
     for i, player in enumerate(info.players):
         hand = player.position[player.offset[:-1]] % player.hands
         row = np.repeat(np.arange(player.num_infosets), np.diff(player.offset))

@@ -10,6 +10,7 @@ import games
 import jaxsolve as js
 from jaxsolve import search
 from jaxsolve.search.depth._plan import plan_of
+from jaxsolve.tree import listed
 from jaxsolve.values import biased, poker_class
 
 
@@ -106,7 +107,7 @@ def test_actions_off_the_menu_are_answered_but_not_played(leduc):
 
 def test_plans_root_searches_where_the_opponent_acted(leduc):
     tree, _ = leduc
-    table = tree.info.states
+    table = listed(tree).states
     for player in range(2):
         plan = plan_of(tree, player, None)
         theirs = set(tree.info.players[1 - player].public.tolist())

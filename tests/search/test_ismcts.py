@@ -16,6 +16,7 @@ import games
 import jaxsolve as js
 from jaxsolve import search
 from jaxsolve.testing import Sample, world_states
+from jaxsolve.tree import listed
 from jaxsolve.types import CHANCE, TERMINAL, Array
 
 
@@ -148,7 +149,7 @@ def test_same_as_a_slow_search_draw_for_draw(name: str, uct_c: float):
     """The second is a game of perfect information: plain UCT."""
     game, world = games.load(name), states(name)
     tree, beliefs = compiled(name)
-    table = tree.info.states
+    table = listed(tree).states
     count = 100
     picks = np.linspace(0, len(beliefs.steps) - 1, 4).astype(int)
     start = np.cumsum([0, *tree.info.num_infosets])

@@ -428,7 +428,7 @@ def test_a_result_shows_itself(kuhn: js.PublicTree) -> None:
     assert "exploitability" in html
     assert "<svg" in html
     assert html.count("<tr>") >= 6
-    nameless = dataclasses.replace(result, tree=dataclasses.replace(kuhn, info=None))
+    nameless = dataclasses.replace(result, tree=dataclasses.replace(kuhn, names=None))
     assert "Result(game, cfr+" in repr(nameless)
 
 

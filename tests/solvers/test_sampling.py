@@ -25,8 +25,13 @@ from jaxsolve.solvers.sampling._external import capacities, external
 from jaxsolve.solvers.sampling._outcome import outcome
 from jaxsolve.solvers.sampling._public_events import public_chance
 from jaxsolve.solvers.sampling._shared import action_values, add_scattered, add_sorted
-from jaxsolve.tree import policy_from_probabilities
-from jaxsolve.tree._history import HistoryTree, history_tree, states_of, worth
+from jaxsolve.tree import (
+    HistoryTree,
+    history_tree,
+    listed,
+    policy_from_probabilities,
+    worth,
+)
 from jaxsolve.tree._public_tree import leaf_values, reach_of, values_of
 
 # Each sampled solver compiles for half a minute on a busy machine: run with `make test-slow`.
@@ -200,7 +205,7 @@ def test_external_sampling_is_exact_in_expectation():
     # for a sampled action, whose probabilities are quarters. A grid of all numbers that matter.
     tree = tree_of("kuhn")
     policy, history = policy_in_quarters(tree), history_tree(tree)
-    table, _ = states_of(tree)
+    table = listed(tree).states
     sizes = (1, 1, 1, 2, 2, 2), (1, 1, 1, 1, 2, 1)
     for i, size in enumerate(sizes):
         assert capacities(table, i) == size

@@ -122,5 +122,5 @@ def test_options_that_do_not_go_together(kuhn, even):
     part = subgame.klss(kuhn, even, [0, 1, 2], k=3)
     with pytest.raises(ValueError, match="free the same infoset"):
         subgame.write(even, part, js.uniform_policy(part))
-    nameless = dataclasses.replace(even, info=None)
+    nameless = dataclasses.replace(even, names=None)
     assert search.nested(kuhn, nameless, gadget="resolve").solved > 0

@@ -11,7 +11,7 @@ import games
 import jaxsolve as js
 from jaxsolve import search, subgame
 from jaxsolve.subgame._transpositions import transpositions
-from jaxsolve.tree import policy_from_probabilities
+from jaxsolve.tree import listed, policy_from_probabilities
 from jaxsolve.types import TERMINAL
 
 
@@ -184,7 +184,7 @@ def test_vmapped_payoffs(kuhn):
 def test_transpositions_are_states_with_one_future():
     """On a hidden board the order of the opponent's moves is forgotten by the position."""
     tree = js.compile(games.load("dark_hex(board_size=2,gameversion=adh)"))
-    table = tree.info.states
+    table = listed(tree).states
     mark = transpositions(table)
     seen: dict[int, tuple] = {}
     children = [np.flatnonzero(table.parent == x) for x in range(table.num_states)]

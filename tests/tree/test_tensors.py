@@ -49,7 +49,7 @@ def assert_same_results(first: PublicTree, second: PublicTree) -> None:
     given = scattered(np.random.default_rng(1), first)
     found = []
     for tree in (first, second):
-        policy = dataclasses.replace(solved(tree), info=tree.info)
+        policy = dataclasses.replace(solved(tree), names=tree.info)
         average = [policy.probabilities(i) for i in range(tree.num_players)]
         found.append(judged(tree, policy_from_probabilities(tree, given)) + average)
     for a, b in zip(*found, strict=True):
@@ -217,7 +217,7 @@ def test_hands_equal_rows(text: str):
     averages = [
         {(i, name): list(actions.values()) for i, name, actions in named.rows()}
         for tree in (rows, hands)
-        for named in [dataclasses.replace(solved(tree), info=tree.info)]
+        for named in [dataclasses.replace(solved(tree), names=tree.info)]
     ]
     for key, probabilities in averages[0].items():
         np.testing.assert_allclose(averages[1][key], probabilities, atol=1e-9)
@@ -229,12 +229,12 @@ def test_hands_equal_rows(text: str):
 
 def test_names_do_not_travel_through_jit():
     tree = js.compile(games.load("kuhn"))
-    assert jax.jit(lambda t: t)(tree).info is None
+    assert jax.jit(lambda t: t)(tree).names is None
     policy = jax.jit(js.uniform_policy)(tree)
-    assert policy.info is None
-    with pytest.raises(ValueError, match=r"dataclasses.replace\(policy, info=tree.info\)"):
+    assert policy.names is None
+    with pytest.raises(ValueError, match=r"dataclasses.replace\(policy, names=tree.info\)"):
         policy.probabilities(0)
-    again = dataclasses.replace(policy, info=tree.info)
+    again = dataclasses.replace(policy, names=tree.info)
     np.testing.assert_allclose(again.probabilities(0), 0.5)
     assert tree.replace(leaves=tree.leaves).info is tree.info
 

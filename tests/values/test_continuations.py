@@ -14,6 +14,7 @@ import pytest
 import games
 import jaxsolve as js
 from jaxsolve import subgame
+from jaxsolve.tree import listed
 from jaxsolve.types import CHANCE, TERMINAL
 from jaxsolve.values import (
     after_actions,
@@ -63,7 +64,8 @@ def pure(tree: js.PublicTree, action: int) -> js.Policy:
 
 def expected(tree: js.PublicTree, state: int, policies: tuple[js.Policy, js.Policy]) -> float:
     """Player 0's expected payoff from a world state on, by plain recursion."""
-    table, info = tree.info.states, tree.info
+    info = listed(tree)
+    table = info.states
     children = np.flatnonzero(table.parent == state)
     actor = table.actor[state]
     if actor == TERMINAL:
@@ -182,7 +184,7 @@ def test_values_can_be_swapped_batched_and_compile_once(leduc):
         traces.append(1)
 
         def one(v: Any) -> Any:
-            game = set_values(limited.replace(info=None), v)
+            game = set_values(limited.replace(names=None), v)
             return js.best_response(game, js.uniform_policy(game), 1).value
 
         return jax.vmap(one)(values)
@@ -212,7 +214,7 @@ def test_weakening_leaves_no_continuation_better_than_the_blueprint(leduc):
         p = game.info.players[1]
         answer = js.best_response(game, restricted, 1)
         parts[1] = dataclasses.replace(
-            js.Policy((restricted.players[0], answer.policy)), info=game.info
+            js.Policy((restricted.players[0], answer.policy)), names=game.info
         ).probabilities(1)
         entries = ~np.repeat(only, np.diff(p.offset))
         parts[1][entries] = restricted.probabilities(1)[entries]
@@ -283,7 +285,7 @@ def test_a_limit_through_an_infoset_is_refused():
 
 def test_limits_hold_the_states_they_name(leduc):
     tree, _ = leduc
-    table = tree.info.states
+    table = listed(tree).states
     limit = after_actions(tree, 1)
     assert (table.actor[table.parent[limit.leaf]] >= 0).all()
     assert len(np.unique(table.public[limit.leaf])) == 3  # check, bet, all-in
@@ -312,7 +314,8 @@ def test_bias_moves_odds_by_the_factor(leduc):
 
 def test_pruned_games_keep_their_names(leduc):
     tree, _ = leduc
-    table, info = tree.info.states, tree.info
+    info = listed(tree)
+    table = info.states
     size = next(a for a in range(9) if info.action_name(0, a) == "all-in")
     keep = table.public_states.observation[:, 0] != size
     small = pruned(tree, keep)

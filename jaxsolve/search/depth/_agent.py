@@ -68,7 +68,6 @@ def depth_agent(
     info, plan = index.info, who.plan
     mine = info.players[player]
     point_at = {p.public: p for p in plan.points}
-    assert info.game is not None
     width = int(info.game.num_actions)
 
     def init(key: PRNGKey) -> SearchState:

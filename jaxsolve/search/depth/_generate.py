@@ -58,7 +58,7 @@ def self_generated(
     """
     if count < 1:
         raise ValueError(f"count must be 1 or more, not {count}")
-    found = [dataclasses.replace(blueprint, info=tree.info)]
+    found = [dataclasses.replace(blueprint, names=tree.info)]
     part = below(tree, limit)
     limited: PublicTree | None = None
     while len(found) < count:
@@ -91,4 +91,4 @@ def solution_of(tree: PublicTree, solver: str | Solver, iterations: int) -> Poli
     if solver == "lp":
         return solve_lp(tree).policy
     result = solve(tree, solver, iterations=iterations, measure_every=iterations, progress=False)
-    return dataclasses.replace(result.policy, info=tree.info)
+    return dataclasses.replace(result.policy, names=tree.info)

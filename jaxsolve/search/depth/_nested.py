@@ -74,12 +74,11 @@ def depth_limited(
         after[i] = composed(index.info, beliefs, i)
     worth = [worst_case(seen_from(_form(index), i), after[i]) for i in range(2)]
     was = [worst_case(seen_from(_form(index), i), before[i]) for i in range(2)]
-    assert index.info.utility_sum is not None
     return DepthLimited(
         policy=with_probabilities(blueprint, after),
         worst_case=(worth[0], worth[1]),
         blueprint_worst_case=(was[0], was[1]),
-        exploitability=(index.info.utility_sum - sum(worth)) / 2,
+        exploitability=(index.utility_sum - sum(worth)) / 2,
         searches=count,
         seconds=time.perf_counter() - begin,
     )
@@ -132,7 +131,6 @@ def _solve(
     if made is None:
         return None
     tree, built, where = made
-    assert part.info is not None
     player = who.plan.player
     policy = solution_of(tree, who.search.solver, who.search.iterations)
     out = [np.full(len(p.action), np.nan) for p in part.info.players]
@@ -172,8 +170,6 @@ def _written(
 ) -> Beliefs:
     """Returns beliefs with P's strategy at the points, and O's at the roots."""
     info, whole = part.info, who.plan.tree.info
-    assert info is not None
-    assert whole is not None
     plan = who.plan
     odds = [o.copy() for o in beliefs.odds]
     searched = beliefs.searched.copy()
@@ -223,5 +219,4 @@ def _leaves_menu(who: Searcher, player: int) -> np.ndarray:
 
 
 def _form(index: GameIndex) -> SequenceForm:
-    assert index.info.form is not None
     return index.info.form

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxsolve.subgame import depths_among
-from jaxsolve.tree import PublicTree, TreeInfo, states_of
+from jaxsolve.tree import PublicTree, TreeInfo, listed
 from jaxsolve.values import DepthLimit, after_actions, after_round, count_along, round_of
 
 
@@ -120,7 +120,8 @@ def plan_of(tree: PublicTree, player: int, menu: Collection[str] | None) -> Plan
         ValueError: an action of the menu does not exist, or some public state has an action of
             players before it that others of its states have not.
     """
-    table, info = states_of(tree)
+    info = listed(tree)
+    table = info.states
     parent = table.public_states.parent.astype(np.int64)
     count = count_along(table, table.actor >= 0)
     actions = np.zeros(len(parent), np.int64)

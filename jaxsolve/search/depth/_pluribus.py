@@ -44,7 +44,7 @@ from jaxsolve.solvers import (
     load_solver,
 )
 from jaxsolve.subgame import index_of
-from jaxsolve.tree import Blocks, Policy, PublicTree, split_blocks, with_probabilities
+from jaxsolve.tree import Blocks, Policy, PublicTree, listed, split_blocks, with_probabilities
 from jaxsolve.types import Array
 from jaxsolve.values import entries_of, entry_of_state, named, public_below
 
@@ -85,8 +85,6 @@ def pluribus(
         raise ValueError('Pluribus searches have ahead=None and gadget="unsafe"')
     solver = load_solver(search.solver) if isinstance(search.solver, str) else search.solver
     index = index_of(tree)
-    assert index.info.form is not None
-    assert index.info.utility_sum is not None
     blueprint = named(search.policies[0], index.info)
     before = [blueprint.probabilities(i).astype(np.float64) for i in range(2)]
     after, count = list(before), 0
@@ -100,7 +98,7 @@ def pluribus(
         policy=with_probabilities(blueprint, after),
         worst_case=(worth[0], worth[1]),
         blueprint_worst_case=(was[0], was[1]),
-        exploitability=(index.info.utility_sum - sum(worth)) / 2,
+        exploitability=(index.utility_sum - sum(worth)) / 2,
         searches=count,
         seconds=time.perf_counter() - begin,
     )
@@ -124,8 +122,6 @@ class _Round(NamedTuple):
     ) -> np.ndarray:
         """Returns float64 [S], what P's sequences are held at, 0 where nothing is."""
         whole = plan.tree.info
-        assert whole is not None
-        assert self.tree.info is not None
         p, q = self.tree.info.players[player], whole.players[player]
         row = np.repeat(np.arange(q.num_infosets), np.diff(q.offset))
         source = self.source[player]
@@ -139,7 +135,6 @@ def _player(who: Searcher, solver: Solver, beliefs: Beliefs) -> tuple[np.ndarray
     """Returns (float64 [C], what P plays; searches)."""
     plan = who.plan
     info = plan.tree.info
-    assert info is not None
     mine = info.players[plan.player]
     played, count = beliefs.odds[plan.player].copy(), 0
     groups: dict[tuple[int, tuple[int, ...]], dict[tuple[int, ...], list[int]]] = {}
@@ -173,8 +168,7 @@ def _player(who: Searcher, solver: Solver, beliefs: Beliefs) -> tuple[np.ndarray
 
 def _case(plan: Plan, row: int) -> _Case:
     """Returns what search decides an infoset of P."""
-    info = plan.tree.info
-    assert info is not None
+    info = listed(plan.tree)
     mine = info.players[plan.player]
     taken, at = [], int(mine.public[row])
     while plan.parent[at] >= 0:
@@ -184,7 +178,6 @@ def _case(plan: Plan, row: int) -> _Case:
             at = int(plan.parent[at])
             break
         at = int(plan.parent[at])
-    assert info.form is not None
     rows = info.form.rows[plan.player]
     past, up = [], int(rows.parent[row])
     below = public_below(index_of(plan.tree).table, np.array([at]))
@@ -204,8 +197,6 @@ def _round(who: Searcher, beliefs: Beliefs, root: int, taken: tuple[int, ...]) -
     if made is None:
         return None
     tree, built, _ = made
-    assert part.info is not None
-    assert who.plan.tree.info is not None
     source = []
     for i in range(2):
         whole = entries_of(part.info, who.plan.tree.info, i)
@@ -218,7 +209,7 @@ def _solved(
 ) -> tuple[tuple[Blocks, ...], tuple[Blocks, ...]]:
     """Returns (average, current) policies of one search for each strategy that is held [M, S]."""
     sequences = jnp.asarray(held, tree.players[player].root_reach.dtype)
-    return _run(tree.replace(info=None), solver, jnp.asarray(iterations), sequences, player)
+    return _run(tree.replace(names=None), solver, jnp.asarray(iterations), sequences, player)
 
 
 @functools.partial(jax.jit, static_argnames="player")
@@ -250,8 +241,6 @@ def _entries(
 ) -> np.ndarray:
     """Returns float64 [C of the whole game], one member's policy, NaN outside the search."""
     info, whole = found.tree.info, plan.tree.info
-    assert info is not None
-    assert whole is not None
     policy = Policy(jax.tree.map(lambda x: x[member], policies), info)
     source = found.source[player]
     mine = policy.probabilities(player)
@@ -276,7 +265,6 @@ def _believed(
 ) -> Beliefs:
     """Returns beliefs after a round's first search: its average, below the actions it adds."""
     info = plan.tree.info
-    assert info is not None
     index = index_of(plan.tree)
     odds = []
     for i in range(2):

@@ -42,8 +42,8 @@ class SampledValues:
         if not isinstance(tree.leaves[-1], MultiValued):
             raise ValueError(
                 "this tree has no depth limit whose values could be drawn; see "
-                "jaxsolve.leaf.continuations. For gadgets draw the values before: "
-                "leaf.set_values(tree, draw(key))"
+                "jaxsolve.values.continuations. For gadgets draw the values before: "
+                "values.set_values(tree, draw(key))"
             )
         return self
 

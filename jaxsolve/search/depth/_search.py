@@ -154,7 +154,6 @@ class Beliefs(NamedTuple):
     @staticmethod
     def start(tree: PublicTree, blueprint: Policy, player: int) -> Beliefs:
         """Returns the blueprint as beliefs."""
-        assert tree.info is not None
         policy = named(blueprint, tree.info)
         odds = [policy.probabilities(i).astype(np.float64) for i in range(2)]
         return Beliefs((odds[0], odds[1]), np.zeros(len(odds[player]), bool))
@@ -223,8 +222,6 @@ def subgame_of(
 def local_odds(part: PublicTree, who: Searcher, beliefs: Beliefs, player: int) -> np.ndarray:
     """Returns float64 [C of `part`], beliefs there; the first continuation is chosen."""
     info, whole = part.info, who.plan.tree.info
-    assert info is not None
-    assert whole is not None
     p = info.players[player]
     source = entries_of(info, whole, player)
     odds = np.where(source >= 0, beliefs.odds[player][np.maximum(source, 0)], 0.0)

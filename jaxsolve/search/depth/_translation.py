@@ -17,7 +17,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from jaxsolve.evaluate import realization
-from jaxsolve.tree import Policy, PublicTree, lift, policy_from_probabilities
+from jaxsolve.tree import Policy, PublicTree, compiled, lift, policy_from_probabilities
 
 
 def pseudo_harmonic(bet: float, below: float, above: float) -> float:
@@ -124,9 +124,7 @@ def _mixed(
 
     Otherwise nothing would be known of what follows them.
     """
-    info = tree.info
-    if info is None or info.form is None:
-        raise ValueError("the tree has no sequence form; use one from js.compile")
+    info = compiled(tree)
     parts = []
     for i, (p, rows) in enumerate(zip(info.players, info.form.rows, strict=True)):
         odds = [policy.probabilities(i).astype(np.float64) for policy in policies]
@@ -146,8 +144,6 @@ def _mixed(
 
 def _known_actions(policy: Policy) -> set[str]:
     info = policy.info
-    if info is None:
-        raise ValueError("the policy has no names; dataclasses.replace(policy, info=tree.info)")
     return {
         info.action_name(i, int(a)) for i, p in enumerate(info.players) for a in np.unique(p.action)
     }

@@ -21,7 +21,7 @@ from jaxsolve.search.ismcts._ismcts import (
     ismcts,
     next_world,
 )
-from jaxsolve.tree import Policy, PublicTree, StateTable, policy_from_probabilities, states_of
+from jaxsolve.tree import Policy, PublicTree, StateTable, listed, policy_from_probabilities
 from jaxsolve.types import Array, PRNGKey
 
 _CHUNK = 256
@@ -47,7 +47,7 @@ def infostate_beliefs(tree: PublicTree) -> InfostateBeliefs:
     Raises:
         ValueError: the tree has no table of world states, or came from OpenSpiel without rules.
     """
-    table, _ = states_of(tree)
+    table = listed(tree).states
     if isinstance(table.game, OpenSpielGame):
         raise ValueError(f"{table.game.name} has no rules that a search could play by")
     number = _infosets(tree)
@@ -94,7 +94,7 @@ def ismcts_everywhere(
     if not budgets or budgets[0] < 1 or budgets != sorted(set(budgets)):
         raise ValueError(f"simulations={budgets}; give numbers from 1 on, in ascending order")
     known = infostate_beliefs(tree) if beliefs is None else beliefs
-    table, _ = states_of(tree)
+    table = listed(tree).states
     keys = jax.random.split(key, len(known.steps))
     most = 2 * min(budgets[-1], len(known.steps))
     capacity = 1 << (most - 1).bit_length()
@@ -123,7 +123,7 @@ def ismcts_policy(tree: PublicTree, root: IsmctsRoot, kind: str = "visits") -> P
     Raises:
         ValueError: there is no such kind.
     """
-    _, info = states_of(tree)
+    info = tree.info
     table = np.asarray(root.policy(kind), np.float64)
     parts, start = [], 0
     for player in info.players:
@@ -176,7 +176,8 @@ def _groups(steps: np.ndarray) -> list[np.ndarray]:
 
 def _infosets(tree: PublicTree) -> np.ndarray:
     """Returns int64 [X], the infostate in which somebody acts, -1 at chance and at the end."""
-    table, info = states_of(tree)
+    info = listed(tree)
+    table = info.states
     number = np.full(table.num_states, -1)
     start = 0
     for i, player in enumerate(info.players):

@@ -59,7 +59,6 @@ def lp_blueprint(
             players and constant sum.
     """
     index = index_of(tree)
-    assert index.info.form is not None
     parts, values, used = [], [], []
     for i in range(2):
         form = seen_from(index.info.form, i)
@@ -84,7 +83,7 @@ def cfr_blueprint(tree: PublicTree, *, iterations: int, solver: str | Solver = "
         solver: the variant or its name.
     """
     result = solve(tree, solver, iterations=iterations, measure_every=iterations, progress=False)
-    return dataclasses.replace(result.policy, info=tree.info)
+    return dataclasses.replace(result.policy, names=tree.info)
 
 
 def _above(rows: Rows, behaviour: np.ndarray, floor: np.ndarray) -> np.ndarray:

@@ -166,13 +166,11 @@ def nested(
             history.append(())
     before_worth = (_worst(index, 0, start[0]), _worst(index, 1, start[1]))
     worth = (_worst(index, 0, after[0]), _worst(index, 1, after[1]))
-    total = index.info.utility_sum
-    assert total is not None
     return Nested(
         policy=with_probabilities(policy_of(index, blueprint), after),
         worst_case=worth,
         blueprint_worst_case=before_worth,
-        exploitability=(total - worth[0] - worth[1]) / 2,
+        exploitability=(index.utility_sum - worth[0] - worth[1]) / 2,
         history=tuple(history),
         solved=totals.solved,
         skipped=totals.skipped,
@@ -273,27 +271,25 @@ class _Run(NamedTuple):
         if not where.count:
             return
         built = build(self.game, where, base.take(kept), self.options)
-        low = None if self.floor is None else self._below(built, where)
+        low = None if self.floor is None else self._below(built, where, self.floor)
         solution = solve_forest(
             built.gadget.form, self.solver, floor=low, unit=built.unit, **self.settings
         )
         self.totals.add(solution)
         yield built, solution, kept
 
-    def _below(self, built: Built, where: Places) -> np.ndarray:
+    def _below(self, built: Built, where: Places, floor: np.ndarray) -> np.ndarray:
         """Returns float64 [C], the floor of the entries below where a subgame begins."""
-        assert self.floor is not None
         rows, core = built.core.rows[0], built.core
         if self.knowledge == "common":
             begins = rows.public[rows.row_of] == where.at[core.owner]
         else:
             begins = (rows.parent < rows.roots)[rows.row_of]
-        return np.where(begins, 0.0, self.floor[core.source[0]])
+        return np.where(begins, 0.0, floor[core.source[0]])
 
 
 def _worst(index: GameIndex, player: int, mine: np.ndarray) -> float:
     """Returns what a strategy is worth to its player against a best response."""
-    assert index.info.form is not None
     return worst_case(seen_from(index.info.form, player), mine)
 
 

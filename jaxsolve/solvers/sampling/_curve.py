@@ -72,10 +72,11 @@ def nodes_touched(tree: PublicTree, state: SolveState) -> int:
     """
     if len(state.nodes):
         return int(state.nodes[0]) + (int(state.nodes[1]) << 32)
-    if tree.info is None or tree.info.num_states is None:
+    states = tree.info.num_states
+    if states is None:
         raise ValueError("the number of world states of this tree is not known")
-    return tree.info.num_states * tree.num_players * int(state.iteration)
+    return states * tree.num_players * int(state.iteration)
 
 
 def _rows(tree: PublicTree) -> int:
-    return sum(tree.info.num_infosets) if tree.info is not None else 0
+    return sum(tree.names.num_infosets) if tree.names is not None else 0

@@ -31,7 +31,7 @@ from jaxsolve.tree import (
     PublicTree,
     StateTable,
     history_tree,
-    states_of,
+    listed,
     take,
 )
 from jaxsolve.types import TERMINAL, Array
@@ -60,7 +60,7 @@ class ExternalSampling:
     def bind(self, tree: PublicTree) -> ExternalSampling:
         """Returns the sampler of a game."""
         check_rules(tree)
-        table, _ = states_of(tree)
+        table = listed(tree).states
         sizes = tuple(capacities(table, i) for i in range(tree.num_players))
         return dataclasses.replace(self, history=history_tree(tree), capacity=sizes)
 

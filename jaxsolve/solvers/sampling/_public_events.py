@@ -25,10 +25,10 @@ from jaxsolve.tree import (
     StateTable,
     build,
     last_sequences,
+    listed,
     merge_payoffs,
     once_per_tree,
     pick,
-    states_of,
     take,
 )
 from jaxsolve.types import CHANCE, Array
@@ -83,7 +83,8 @@ def public_chance(tree: PublicTree) -> PublicChance:
     Raises:
         ValueError: the tree has no table of states.
     """
-    table, info = states_of(tree)
+    info = listed(tree)
+    table = info.states
     classes = _classes(table)
     n = tree.num_players
     columns = []

@@ -15,7 +15,7 @@ import numpy as np
 
 from jaxsolve.evaluate import expected_values
 from jaxsolve.regret import normalise
-from jaxsolve.tree import Blocks, PlayerTree, Policy, PublicTree, split_blocks, states_of, worth
+from jaxsolve.tree import Blocks, PlayerTree, Policy, PublicTree, listed, split_blocks, worth
 from jaxsolve.types import Array
 
 T = TypeVar("T")
@@ -43,7 +43,7 @@ def check_rules(tree: PublicTree) -> None:
     """
     policy = _arbitrary(tree)
     got, want = np.asarray(expected_values(tree, policy)), worth(tree, policy.players)
-    table, _ = states_of(tree)
+    table = listed(tree).states
     largest = abs(table.utility).max(initial=1e-9)
     if (abs(got - want) > 1e-4 * largest).any():
         raise ValueError(
@@ -121,4 +121,4 @@ def _arbitrary(tree: PublicTree) -> Policy:
                 for w, legal in zip(weights, player.legal, strict=True)
             )
         )
-    return Policy(tuple(players), tree.info)
+    return Policy(tuple(players), tree.names)
