@@ -197,7 +197,7 @@ def test_rules_that_remember_more_than_openspiel():
 def test_trees_that_are_not_a_whole_game():
     tree = js.compile("openspiel:kuhn_poker")
     policy = js.uniform_policy(tree)
-    with pytest.raises(ValueError, match="does not know its game"):
+    with pytest.raises(ValueError, match="has no names"):
         js.to_openspiel(tree.replace(names=None), policy)
     tree = js.compile("openspiel:breakthrough(rows=3,columns=2)")
     with pytest.raises(ValueError, match="no information states in OpenSpiel"):
