@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.tree._info import TreeInfo, info_of
+from jaxsolve.tree._info import ListedInfo, TreeInfo, info_of
 from jaxsolve.tree._public_tree import Blocks, PublicTree, join_blocks, split_blocks, uniform
 
 
@@ -71,7 +71,7 @@ class Policy:
         """
         from jaxsolve.tree._policy_table import infoset_values
 
-        if _need(self.info).states is None:
+        if not isinstance(self.info, ListedInfo):
             return None
         return np.concatenate([values.reach for values in infoset_values(self)])
 
