@@ -81,7 +81,9 @@ class Recipe:
     def resolver(self, table: PublicTable, simulations: int, **room: Any) -> GrowingResolver:
         """Returns the search of so many simulations."""
         skips = self.skip_solved is not None and simulations >= self.skip_solved
-        return growing_resolver(table, self.solver, simulations=simulations, thorough=skips, **room)
+        return growing_resolver(
+            table, self.solver, simulations=simulations, skip_solved=skips, **room
+        )
 
 
 PAPER = Recipe("paper", js.cfr_plus().simultaneous(), 100, (0, 100, 400), every=True)
@@ -264,7 +266,7 @@ def _train(
         chosen.self_play(episodes=settings.episodes, solvers=settings.solvers, fill=recipe.fill),
     )
     plan = chosen.plan(steps=recipe.steps[-1], batch=source.batch)
-    module = chosen.network(actions=table.rows.num_actions, width=settings.width)
+    module = chosen.network(actions=table.transitions.num_actions, width=settings.width)
     fresh = nets.make_net(table, module, jax.random.key(0), uniform_play=recipe.uniform_play)
     found: dict[int, nets.Net] = {}
     curve: list[dict[str, float]] = []

@@ -25,9 +25,9 @@ from jaxsolve import agents, evaluate, learn, nets, public, search
 # %%
 rules = games.load("leduc")
 game = public.public_game(rules)
-second_round = game.kinds_after_chance()
+second_round = game.classes_after_chance()
 print(game)
-print(len(second_round), "kinds of second rounds: 3 pots, 6 board cards")
+print(len(second_round), "classes of second rounds: 3 pots, 6 board cards")
 
 # %% [markdown]
 # ## Data: random beliefs, solved
@@ -36,7 +36,7 @@ print(len(second_round), "kinds of second rounds: 3 pots, 6 board cards")
 # compiled program. Adam, Huber loss, a ring buffer of examples on the device.
 
 # %%
-subgames = search.subgames(game, public.no_limit, kinds=second_round)
+subgames = search.subgames(game, public.no_limit, classes=second_round)
 source = learn.random_beliefs(
     game,
     subgames,
@@ -48,7 +48,7 @@ source = learn.random_beliefs(
 )
 net = nets.make_net(game, nets.ValueNetwork(width=96, depth=2), jax.random.key(0))
 held = learn.held_out(
-    game, js.pcfr_plus(), kinds=second_round, count=8, iterations=500, key=jax.random.key(1)
+    game, js.pcfr_plus(), classes=second_round, count=8, iterations=500, key=jax.random.key(1)
 )
 
 
@@ -77,9 +77,9 @@ axes.set(xlabel="beliefs solved", ylabel="error on held-out beliefs (chips)", yl
 # %%
 scale = game.num_hands**2
 exact = np.asarray(held.values) * scale
-predicted = np.asarray(trained.net(held.kind, held.beliefs)) * scale
+predicted = np.asarray(trained.net(held.subgame_class, held.beliefs)) * scale
 size = 60 * np.asarray(held.beliefs)
-possible = game.possible[game.representative][np.asarray(held.kind)]
+possible = game.possible[game.representative][np.asarray(held.subgame_class)]
 figure, axes = plt.subplots(figsize=(4.5, 4.5))
 axes.scatter(exact[possible], predicted[possible], s=size[possible], alpha=0.4)
 low, high = exact.min(), exact.max()

@@ -35,7 +35,7 @@ table
 # ## A tree that grows
 #
 # Leaves are worth nothing here: no network yet. Dots are opened public states, larger where more
-# simulations went on; rings are leaves. `thorough` simulations pass by what is open to its ends.
+# simulations went on; rings are leaves. `skip_solved` simulations pass by what is open to its ends.
 
 # %%
 nothing = jax.tree_util.Partial(lambda public, beliefs: jnp.zeros_like(beliefs))
@@ -43,7 +43,7 @@ even = jnp.ones((2, table.num_hands))
 grow = jax.jit(search.gt_cfr)
 for simulations in (10, 40, 160):
     options = search.growing_search(
-        table, js.cfr_plus(4.0), simulations=simulations, capacity=200, thorough=True
+        table, js.cfr_plus(4.0), simulations=simulations, capacity=200, skip_solved=True
     )
     found = grow(options, nothing, jnp.int32(0), even, jax.random.key(0))
     display(plot.growing_tree(found.growth, title=f"{simulations} simulations"))
@@ -57,10 +57,10 @@ for simulations in (10, 40, 160):
 
 # %%
 chosen = learn.preset("glasses")
-resolver = search.growing_resolver(table, js.cfr_plus(4.0), simulations=20, thorough=True)
+resolver = search.growing_resolver(table, js.cfr_plus(4.0), simulations=20, skip_solved=True)
 source = learn.sound_self_play(resolver, chosen.self_play(episodes=16, solvers=48, fill=True))
 plan = chosen.plan(steps=400, batch=source.batch)
-module = chosen.network(actions=table.rows.num_actions, width=96)
+module = chosen.network(actions=table.transitions.num_actions, width=96)
 untrained = nets.make_net(table, module, jax.random.key(0))
 trained = learn.train(untrained, source, plan, log_every=10, time_limit=75, progress=False)
 last = trained.curve[-1]
@@ -86,7 +86,7 @@ for name, net in found.items():
     gaps = []
     for simulations in counts:
         resolver = search.growing_resolver(
-            table, js.cfr_plus(4.0), simulations=simulations, capacity=120, thorough=True
+            table, js.cfr_plus(4.0), simulations=simulations, capacity=120, skip_solved=True
         )
         policy = search.compose_growing(
             resolver, net, jax.random.key(1), prior=nets.policy_prior(net)

@@ -42,9 +42,9 @@ UNITS = {"leduc": 1000.0}
 UPDATES = {
     "paper": (js.cfr_plus().simultaneous(), False),
     "alternating": (js.cfr_plus(2.0), False),
-    "thorough": (js.cfr_plus(4.0), True),
+    "skip_solved": (js.cfr_plus(4.0), True),
 }
-"""Solver, and whether simulations are thorough."""
+"""Solver, and whether simulations are skip_solved."""
 
 RESULTS = Path(__file__).parent / "results"
 """Committed results, by device and version of JAX."""
@@ -70,13 +70,13 @@ class Settings:
     solved: tuple[int, ...] = (33, 100)
     solved_seeds: int = 2
     iterations: int = 15
-    updates: tuple[str, ...] = ("paper", "alternating", "thorough")
+    updates: tuple[str, ...] = ("paper", "alternating", "skip_solved")
 
 
 QUICK = Settings(zero=(33, 100), zero_seeds=3, solved=())
 
 
-def nothing(kind: Any, beliefs: Any) -> Any:
+def nothing(subgame_class: Any, beliefs: Any) -> Any:
     """Every leaf is worth 0."""
     return jnp.zeros_like(beliefs)
 
@@ -133,9 +133,14 @@ def _gaps(
         value = table_oracle(table, js.pcfr_plus(), iterations=iterations)
     # A batch of subgames takes as long as the largest of them.
     sizes = {"batch": 1, "tile": 1} if solved else {}
-    solver, thorough = UPDATES[updates]
+    solver, skip_solved = UPDATES[updates]
     resolver = growing_resolver(
-        table, solver, simulations=simulations, thorough=thorough, capacity=table.below[0], **sizes
+        table,
+        solver,
+        simulations=simulations,
+        skip_solved=skip_solved,
+        capacity=table.below[0],
+        **sizes,
     )
     keys = [jax.random.key(k) for k in range(seeds)]
     return [respond(table, compose_growing(resolver, value, key)).exploitability for key in keys]

@@ -278,7 +278,7 @@ class _Study:
 
 
 def by_last_action(game: PublicGame) -> list[list[int]]:
-    """Returns the kinds of public states, those with the latest bids first."""
+    """Returns the classes of public states, those with the latest bids first."""
     last = game.action[game.representative]
     return [
         sorted(int(k) for k in np.flatnonzero(last == action))
@@ -293,14 +293,14 @@ def _figure(rows: list[dict[str, Any]]) -> Any:
     figure = Figure(figsize=(6.4, 3.8), layout="constrained")
     axes = figure.subplots()
     sizes = list(dict.fromkeys(r["size"] for r in rows))
-    kinds = list(dict.fromkeys((r["data"], r["policy"]) for r in rows))
-    width = 0.8 / (len(kinds) + 1)
-    for k, (data, policy) in enumerate(kinds):
+    classes = list(dict.fromkeys((r["data"], r["policy"]) for r in rows))
+    width = 0.8 / (len(classes) + 1)
+    for k, (data, policy) in enumerate(classes):
         mine = {r["size"]: r for r in rows if (r["data"], r["policy"]) == (data, policy)}
         x = [sizes.index(s) + k * width for s in mine]
         axes.bar(x, [r["exploitability"] for r in mine.values()], width, label=f"{data}, {policy}")
     paper = {r["size"]: r["exploitability_paper"] for r in rows}
-    x = [sizes.index(s) + len(kinds) * width for s in paper]
+    x = [sizes.index(s) + len(classes) * width for s in paper]
     axes.bar(x, list(paper.values()), width, label="ReBeL, published", color="lightgray")
     axes.set_xticks([k + 0.4 - width / 2 for k in range(len(sizes))], sizes)
     axes.set(ylabel="exploitability", yscale="log", title="Liar's dice, searches two bids deep")

@@ -126,7 +126,7 @@ class _Study:
         self.tree = js.compile(rules, layout="hands")
         self.rows: list[dict[str, Any]] = []
         self.curve: list[dict[str, float]] = []
-        self.kinds = self.game.kinds_after_chance()
+        self.classes = self.game.classes_after_chance()
 
     def whole(self) -> None:
         """CFR on the whole game."""
@@ -141,13 +141,13 @@ class _Study:
         """Trains, and measures on the way."""
         s = self.settings
         net = nets.make_net(self.game, nets.ValueNetwork(s.width, 3), jax.random.key(0))
-        second = subgames(self.game, no_limit, kinds=self.kinds)
+        second = subgames(self.game, no_limit, classes=self.classes)
         solver = js.pcfr_plus()
         drawn = learn.random_beliefs(
             self.game,
             second,
             solver,
-            stages=[self.kinds],
+            stages=[self.classes],
             steps=1,
             iterations=s.solver_iterations,
             batch=s.batch,
@@ -155,7 +155,7 @@ class _Study:
         roots = first_round(self.game)
         asked = learn.search_queries(
             self.game,
-            subgames(self.game, round_limit, kinds=roots),
+            subgames(self.game, round_limit, classes=roots),
             second,
             solver,
             roots=roots,
@@ -169,7 +169,7 @@ class _Study:
         held = learn.held_out(
             self.game,
             js.pcfr_plus(),
-            kinds=self.kinds,
+            classes=self.classes,
             count=16,
             iterations=1000,
             key=jax.random.key(1),
@@ -177,7 +177,7 @@ class _Study:
 
         def validate(net: nets.Net) -> dict[str, float]:
             found = learn.errors(net, held)
-            by_state = np.asarray(found.each).reshape(len(self.kinds), -1).mean(1)
+            by_state = np.asarray(found.each).reshape(len(self.classes), -1).mean(1)
             return {
                 "error": float(found.mean),
                 "weighted_error": float(found.weighted),
@@ -213,7 +213,7 @@ class _Study:
     def oracles(self) -> None:
         """The search with solved leaves."""
         for iterations, inner in self.settings.oracle:
-            leaf = oracle(self.game, js.pcfr_plus(), iterations=inner, kinds=self.kinds)
+            leaf = oracle(self.game, js.pcfr_plus(), iterations=inner, classes=self.classes)
             self._search("oracle", 0.0, iterations, leaf, 1)
 
     def _search(self, leaf: str, seconds: float, iterations: int, value: Any, seeds: int) -> None:
@@ -249,12 +249,14 @@ class _Study:
 
 
 def first_round(game: PublicGame) -> list[int]:
-    """Returns the kinds of subgames before the first public card; the start of the game first."""
+    """Returns the classes of subgames before the first public card; the start of the game first."""
     early = {game.root}
     for node in range(game.root + 1, len(game.parent)):
         if game.parent[node] in early and game.actor[game.parent[node]] != CHANCE:
             early.add(node)
-    return list(dict.fromkeys(int(game.kind[n]) for n in sorted(early) if game.actor[n] >= 0))
+    return list(
+        dict.fromkeys(int(game.subgame_class[n]) for n in sorted(early) if game.actor[n] >= 0)
+    )
 
 
 def _figure(rows: list[dict[str, Any]]) -> Any:

@@ -48,14 +48,14 @@ class _Map(NamedTuple):
     """Public nodes as arrays (P nodes, D longest path, I infosets).
 
     Attributes:
-        kind: int32 [P].
+        subgame_class: int32 [P].
         depth: int32 [P].
         path: int32 [P, D], the place among its siblings of each node on the way; -1 after the last.
         node: int32 [2, I], public node of each player's infosets.
         hand: int32 [2, I].
     """
 
-    kind: Array
+    subgame_class: Array
     depth: Array
     path: Array
     node: Array
@@ -108,7 +108,7 @@ def resolving(
     def act(memory: Memory, view: View, key: PRNGKey) -> tuple[Decision, Memory]:
         node = where.node[view.player, view.infoset]
         hand = where.hand[view.player, view.infoset]
-        last = games.at(where.kind[memory.root])
+        last = games.at(where.subgame_class[memory.root])
         there, depth = _descend(where, last.nodes.child, memory.root, node)
         here = memory.searched
         root = jnp.where(here, _at_depth(where, game, node, depth), game.root)
@@ -121,7 +121,7 @@ def resolving(
             games,
             value,
             search.solver,
-            where.kind[root],
+            where.subgame_class[root],
             ranges,
             gadget,
             iterations=search.iterations,
@@ -156,7 +156,7 @@ def _map(game: PublicGame, info: TreeInfo) -> _Map:
     node, hand = np.zeros((2, most), int), np.zeros((2, most), int)
     for i, (n, h) in enumerate(places):
         node[i, : len(n)], hand[i, : len(h)] = n, h
-    arrays = (game.kind, depth, path, node, hand)
+    arrays = (game.subgame_class, depth, path, node, hand)
     return _Map(*(jnp.asarray(x, jnp.int32) for x in arrays))
 
 

@@ -48,34 +48,40 @@ def respond(table: PublicTable, policy: np.ndarray) -> Response:
         ValueError: the shape is another, or a row is not a distribution over legal actions.
     """
     policy = _checked(table, policy)
-    rows, depths = table.rows, _depths(table)
+    transitions, depths = table.transitions, _depths(table)
     count, hands = len(table.parent), table.num_hands
-    h0, h1 = rows.weight.shape[1:]
+    h0, h1 = transitions.weight.shape[1:]
     reach = np.zeros((count, 2, hands))
-    outflow = np.zeros((count, 2, rows.num_actions + 1, hands))
-    reach[0] = rows.possible[table.kind[0]]
+    action_reach = np.zeros((count, 2, transitions.num_actions + 1, hands))
+    reach[0] = transitions.possible[table.subgame_class[0]]
     for here in depths:
         if here[0]:
             up, step = table.parent[here], table.step[here]
-            source = rows.source[table.kind[up], step]  # [N, 2, H, M]
-            flat = outflow[up].reshape(len(here), 2, 1, -1)
+            source = transitions.parents_of[table.subgame_class[up], step]  # [N, 2, H, M]
+            flat = action_reach[up].reshape(len(here), 2, 1, -1)
             reach[here] = np.take_along_axis(flat, source, 3).sum(-1)
         acts = (table.actor[here, None] == np.arange(2))[..., None, None]
-        outflow[here, :, :-1] = reach[here][:, :, None] * np.where(acts, policy[here][:, None], 1)
+        action_reach[here, :, :-1] = reach[here][:, :, None] * np.where(
+            acts, policy[here][:, None], 1
+        )
     found = [np.zeros((count, 2, hands)) for _ in range(2)]
-    inflow = [np.zeros((count, 2, rows.num_children + 1, hands)) for _ in range(2)]
+    child_values = [np.zeros((count, 2, transitions.num_children + 1, hands)) for _ in range(2)]
     for here in reversed(depths):
-        kind, actor = table.kind[here], table.actor[here]
+        subgame_class, actor = table.subgame_class[here], table.actor[here]
         # A best response of one player is against the other's reach, which stays the policy's.
-        pay = rows.payoff[kind]
-        first = np.einsum("nahg,nag->nah", pay, outflow[here, 1, :-1, :h1])
-        second = -np.einsum("nahg,nah->nag", pay, outflow[here, 0, :-1, :h0])
-        legal = rows.legal[kind]
+        pay = transitions.payoff[subgame_class]
+        first = np.einsum("nahg,nag->nah", pay, action_reach[here, 1, :-1, :h1])
+        second = -np.einsum("nahg,nah->nag", pay, action_reach[here, 0, :-1, :h0])
+        legal = transitions.legal[subgame_class]
         for best in (False, True):
-            into = inflow[best][here].reshape(len(here), 2, 1, 1, -1)
+            into = child_values[best][here].reshape(len(here), 2, 1, 1, -1)
             each = np.arange(len(here))
-            own = np.take_along_axis(into[each, actor], rows.own_sink[kind], 3).sum(-1)
-            other = np.take_along_axis(into[each, 1 - actor, 0], rows.other_sink[kind], 2).sum(-1)
+            own = np.take_along_axis(
+                into[each, actor], transitions.child_of_action[subgame_class], 3
+            ).sum(-1)
+            other = np.take_along_axis(
+                into[each, 1 - actor, 0], transitions.child_of_waiting[subgame_class], 2
+            ).sum(-1)
             mine = (actor == 0)[:, None, None]
             own[..., :h0] += np.where(mine, first, 0)
             own[..., :h1] += np.where(mine, 0, second)
@@ -90,8 +96,8 @@ def respond(table: PublicTable, policy: np.ndarray) -> Response:
             found[best][here] = value
             if here[0]:
                 up, step = table.parent[here], table.step[here]
-                ratio = rows.factor[table.kind[up], step]
-                inflow[best][up, :, step] = value * ratio[:, None, None]
+                ratio = transitions.factor[table.subgame_class[up], step]
+                child_values[best][up, :, step] = value * ratio[:, None, None]
     mass = table.mass[0]
     start = reach[0]
     return Response(
@@ -113,7 +119,7 @@ def _depths(table: PublicTable) -> list[np.ndarray]:
 
 def _checked(table: PublicTable, policy: np.ndarray) -> np.ndarray:
     policy = np.asarray(policy, np.float64)
-    legal = table.rows.legal[table.kind]
+    legal = table.transitions.legal[table.subgame_class]
     if policy.shape != legal.shape:
         raise ValueError(
             f"{table.game.name} has policies of shape {legal.shape} (public states, actions, "

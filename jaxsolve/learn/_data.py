@@ -29,7 +29,7 @@ class Examples(NamedTuple):
     """A batch of training data (B examples), in the units of the network.
 
     Attributes:
-        kind: int32 [B].
+        subgame_class: int32 [B].
         beliefs: float [B, 2, H], each sums to 1.
         values: float [B, 2, H], targets.
         policy: float [B, A, H], of whoever acts, by place among the legal actions.
@@ -37,7 +37,7 @@ class Examples(NamedTuple):
         policy_weight: float [B], likewise of each policy.
     """
 
-    kind: Array
+    subgame_class: Array
     beliefs: Array
     values: Array
     policy: Array
@@ -74,11 +74,11 @@ class SelfPlay(NamedTuple):
     """State of `self_play`: where each of B games is.
 
     Attributes:
-        kind: int32 [B].
+        subgame_class: int32 [B].
         beliefs: float [B, 2, H].
     """
 
-    kind: Array
+    subgame_class: Array
     beliefs: Array
 
 
@@ -98,16 +98,16 @@ def random_beliefs(
         game: the public nodes.
         games: the subgames that are solved; their leaves are worth what the network says.
         solver: variant of CFR.
-        stages: kinds of subgames, last stage first; each begins when `steps` batches of the one
+        stages: classes of subgames, last stage first; each begins when `steps` batches of the one
             before are made, and half of its beliefs are of earlier stages.
         steps: batches of each stage but the last.
         iterations: of the solver.
         batch: B.
     """
-    weight = np.zeros((len(stages), game.num_kinds))
-    for k, kinds in enumerate(stages):
-        weight[k, list(kinds)] = 0.5 / len(kinds) if k else 1 / len(kinds)
-        earlier = [kind for stage in stages[:k] for kind in stage]
+    weight = np.zeros((len(stages), game.num_classes))
+    for k, classes in enumerate(stages):
+        weight[k, list(classes)] = 0.5 / len(classes) if k else 1 / len(classes)
+        earlier = [subgame_class for stage in stages[:k] for subgame_class in stage]
         weight[k, earlier] += 0.5 / max(len(earlier), 1)
     odds = jnp.asarray(weight, float)
     possible = jnp.asarray(game.possible[game.representative])
@@ -116,9 +116,9 @@ def random_beliefs(
         which, how = jax.random.split(key)
         stage = jnp.minimum(state // steps, len(stages) - 1)
         u = jax.random.uniform(which, (batch,))
-        kind = jax.vmap(pick, (None, 0))(odds[stage], u)
-        beliefs = draw_beliefs(possible[kind], how)
-        return examples_of(net, games, solver, kind, beliefs, iterations), state + 1
+        subgame_class = jax.vmap(pick, (None, 0))(odds[stage], u)
+        beliefs = draw_beliefs(possible[subgame_class], how)
+        return examples_of(net, games, solver, subgame_class, beliefs, iterations), state + 1
 
     return Source(lambda _: jnp.zeros((), jnp.int32), sample, batch)
 
@@ -143,7 +143,7 @@ def self_play(
         epsilon: how often a random one of the players moves at random on the way to a leaf.
     """
     possible = jnp.asarray(game.possible[game.representative])
-    first = jnp.asarray(game.kind[game.root], jnp.int32)
+    first = jnp.asarray(game.subgame_class[game.root], jnp.int32)
     fresh = normalised(jnp.ones(possible.shape[1:]), possible[first])[0]
 
     def init(_: PRNGKey) -> SelfPlay:
@@ -151,22 +151,22 @@ def self_play(
         return SelfPlay(jnp.full(batch, first), jnp.array(beliefs))
 
     def sample(net: Net, state: SelfPlay, key: PRNGKey) -> tuple[Examples, SelfPlay]:
-        def one(kind: Array, beliefs: Array, key: PRNGKey) -> tuple[Examples, SelfPlay]:
+        def one(subgame_class: Array, beliefs: Array, key: PRNGKey) -> tuple[Examples, SelfPlay]:
             when, walk = jax.random.split(key)
             # The averages of these solvers weigh iteration t by t or more, so does the draw.
             stop = jnp.ceil(jnp.sqrt(jax.random.uniform(when)) * iterations).astype(jnp.int32)
             found = solve_belief(
-                games, net, solver, kind, beliefs, iterations=iterations, stop=stop.clip(1)
+                games, net, solver, subgame_class, beliefs, iterations=iterations, stop=stop.clip(1)
             )
             node = _random_leaf(found, beliefs, walk, games.depth, epsilon)
             ranges = jnp.stack([found.sampled[i][found.nodes.at[i, node]] for i in range(2)])
-            below = found.nodes.kind[node].clip(0)
+            below = found.nodes.subgame_class[node].clip(0)
             after, _ = normalised(ranges, possible[below])
             over = found.nodes.actor[node] == TERMINAL
             following = SelfPlay(jnp.where(over, first, below), jnp.where(over, fresh, after))
-            return _example(net, found, kind, beliefs), following
+            return _example(net, found, subgame_class, beliefs), following
 
-        return jax.vmap(one)(state.kind, state.beliefs, jax.random.split(key, batch))
+        return jax.vmap(one)(state.subgame_class, state.beliefs, jax.random.split(key, batch))
 
     return Source(init, sample, batch)
 
@@ -187,29 +187,36 @@ def draw_beliefs(possible: Array, key: PRNGKey) -> Array:
 
 
 def solved(
-    net: Net | None, games: Subgames, solver: Solver, kind: Array, beliefs: Array, iterations: int
+    net: Net | None,
+    games: Subgames,
+    solver: Solver,
+    subgame_class: Array,
+    beliefs: Array,
+    iterations: int,
 ) -> Array:
     """Returns values [B, 2, H] per unit of the opponent's reach, by solving each subgame."""
 
-    def one(kind: Array, beliefs: Array) -> Array:
-        return _values(solve_belief(games, net, solver, kind, beliefs, iterations=iterations))
+    def one(subgame_class: Array, beliefs: Array) -> Array:
+        return _values(
+            solve_belief(games, net, solver, subgame_class, beliefs, iterations=iterations)
+        )
 
-    return jax.vmap(one)(kind, beliefs)
+    return jax.vmap(one)(subgame_class, beliefs)
 
 
 def examples_of(
-    net: Net, games: Subgames, solver: Solver, kind: Array, beliefs: Array, iterations: int
+    net: Net, games: Subgames, solver: Solver, subgame_class: Array, beliefs: Array, iterations: int
 ) -> Examples:
-    def one(kind: Array, beliefs: Array) -> Examples:
-        found = solve_belief(games, net, solver, kind, beliefs, iterations=iterations)
-        return _example(net, found, kind, beliefs)
+    def one(subgame_class: Array, beliefs: Array) -> Examples:
+        found = solve_belief(games, net, solver, subgame_class, beliefs, iterations=iterations)
+        return _example(net, found, subgame_class, beliefs)
 
-    return jax.vmap(one)(kind, beliefs)
+    return jax.vmap(one)(subgame_class, beliefs)
 
 
-def _example(net: Net, found: Solution, kind: Array, beliefs: Array) -> Examples:
+def _example(net: Net, found: Solution, subgame_class: Array, beliefs: Array) -> Examples:
     policy = policy_at(found.nodes, found.reach, jnp.int32(0))
-    return Examples(kind, beliefs, _values(found) / net.unit(kind), policy)
+    return Examples(subgame_class, beliefs, _values(found) / net.unit(subgame_class), policy)
 
 
 def _values(found: Solution) -> Array:

@@ -46,7 +46,7 @@ def search_queries(
         searched: subgames with a depth limit; their leaves are worth what the network says.
         solved: subgames from the leaves on; likewise, if they have leaves.
         solver: variant of CFR, for both.
-        roots: kinds of subgames to search; the first is that of the start of the game.
+        roots: classes of subgames to search; the first is that of the start of the game.
         search_iterations: of a search.
         iterations: of the solver below.
         searches: searches of a batch.
@@ -62,21 +62,21 @@ def search_queries(
             f"searches={searches}, leaves={leaves} and {len(roots)} roots must be positive"
         )
     possible = jnp.asarray(game.possible[game.representative])
-    kinds = jnp.asarray(list(roots), jnp.int32)
+    classes = jnp.asarray(list(roots), jnp.int32)
 
     def queries(net: Net, key: PRNGKey) -> tuple[Array, Array]:
         names = ("explores", "root", "beliefs", "policy", "stop", "leaves")
         keys = dict(zip(names, jax.random.split(key, len(names)), strict=True))
         explores = jax.random.bernoulli(keys["explores"], explore)
-        kind = jnp.where(explores, jax.random.choice(keys["root"], kinds), kinds[0])
-        even = normalised(jnp.ones(possible.shape[1:]), possible[kind])[0]
-        drawn = draw_beliefs(possible[kind][None], keys["beliefs"])[0]
+        subgame_class = jnp.where(explores, jax.random.choice(keys["root"], classes), classes[0])
+        even = normalised(jnp.ones(possible.shape[1:]), possible[subgame_class])[0]
+        drawn = draw_beliefs(possible[subgame_class][None], keys["beliefs"])[0]
         beliefs = jnp.where(explores, drawn, even)
         found = solve_belief(
             searched,
             net,
             solver,
-            kind,
+            subgame_class,
             beliefs,
             iterations=search_iterations,
             key=keys["policy"],
@@ -86,8 +86,8 @@ def search_queries(
 
     def sample(net: Net, state: Array, key: PRNGKey) -> tuple[Examples, Array]:
         asked = jax.vmap(lambda k: queries(net, k))(jax.random.split(key, searches))
-        kind, beliefs = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), asked)
-        return examples_of(net, solved, solver, kind, beliefs, iterations), state
+        subgame_class, beliefs = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), asked)
+        return examples_of(net, solved, solver, subgame_class, beliefs, iterations), state
 
     return Source(lambda _: jnp.zeros((), jnp.int32), sample, searches * leaves)
 
@@ -124,11 +124,11 @@ def _widened(policy: Array, width: int) -> Array:
 
 
 def _at_leaves(found: Solution, possible: Array, key: PRNGKey, count: int) -> tuple[Array, Array]:
-    """Returns kinds [count] and beliefs [count, 2, H] at leaves of the depth limit."""
+    """Returns classes [count] and beliefs [count, 2, H] at leaves of the depth limit."""
     nodes = found.nodes
     node = jax.vmap(pick, (None, 0))(
         nodes.frontier.astype(float), jax.random.uniform(key, (count,))
     )
     ranges = jnp.stack([found.sampled[i][nodes.at[i, node]] for i in range(2)], 1)
-    kind = nodes.kind[node].clip(0)
-    return kind, normalised(ranges, possible[kind])[0]
+    subgame_class = nodes.subgame_class[node].clip(0)
+    return subgame_class, normalised(ranges, possible[subgame_class])[0]

@@ -27,7 +27,7 @@ from jaxsolve.learn._data import Examples, Source, draw_beliefs
 from jaxsolve.learn._sound_play import Lane, Memory, fresh_lane, play
 from jaxsolve.learn._sound_search import Queries, logged_search
 from jaxsolve.nets import Net, policy_prior
-from jaxsolve.public import Rows
+from jaxsolve.public import Transitions
 from jaxsolve.search.fixed import Gadget
 from jaxsolve.search.growing import GrowingResolver, Grown
 from jaxsolve.types import Array, PRNGKey
@@ -77,13 +77,13 @@ class Queue(NamedTuple):
     """Queries that wait, a ring (R at most).
 
     Attributes:
-        kind: int32 [R].
+        subgame_class: int32 [R].
         beliefs: float [R, 2, H].
         taken: int32 [], where the oldest is.
         waiting: int32 [], how many.
     """
 
-    kind: Array
+    subgame_class: Array
     beliefs: Array
     taken: Array
     waiting: Array
@@ -132,18 +132,18 @@ def sound_self_play(
     chosen = dataclasses.replace(settings or SelfPlaySettings(), **options)
     _check(chosen)
     table, search = resolver.table, resolver.search
-    rows: Rows = table.device_rows
-    depth, lanes, solvers = search.ground.depth, chosen.episodes, chosen.num_solvers
+    transitions: Transitions = table.device_transitions
+    depth, lanes, solvers = search.model.depth, chosen.episodes, chosen.num_solvers
     slots = max(1, math.ceil(chosen.q_search), math.ceil(chosen.q_recursive))
     greedy_after = NEVER if chosen.greedy_after is None else chosen.greedy_after
-    hands, dtype = table.num_hands, rows.weight.dtype
+    hands, dtype = table.num_hands, transitions.weight.dtype
     fresh = jnp.full((2, hands), 1 / hands, dtype)
 
     def init(key: PRNGKey) -> SoundState:
         zero = jnp.zeros((), jnp.int32)
 
         def lane(key: PRNGKey) -> Lane:
-            return fresh_lane(rows, search.capacity, resolver.way, depth, key)
+            return fresh_lane(transitions, search.capacity, resolver.way, depth, key)
 
         return SoundState(
             step=zero,
@@ -164,21 +164,27 @@ def sound_self_play(
     def sample(net: Net, state: SoundState, key: PRNGKey) -> tuple[Examples, SoundState]:
         names = ("search", "play", "count", "fill", "td")
         keys = dict(zip(names, jax.random.split(key, len(names)), strict=True))
-        kind, beliefs, there, queue = _pop(state.queue, solvers)
+        subgame_class, beliefs, there, queue = _pop(state.queue, solvers)
         if chosen.fill:
             which, how = jax.random.split(keys["fill"])
-            drawn = jax.random.randint(which, kind.shape, 0, table.num_kinds)
-            kind = jnp.where(there, kind, drawn)
-            random = draw_beliefs(rows.possible[kind], how).astype(dtype)
+            drawn = jax.random.randint(which, subgame_class.shape, 0, table.num_classes)
+            subgame_class = jnp.where(there, subgame_class, drawn)
+            random = draw_beliefs(transitions.possible[subgame_class], how).astype(dtype)
             beliefs = jnp.where(there[:, None, None], beliefs, random)
         works = there | chosen.fill
-        grown, queries = searches(net, state, kind, beliefs, keys["search"])
+        grown, queries = searches(net, state, subgame_class, beliefs, keys["search"])
 
         slot = state.step % depth
         acted, solved = _split(grown, lanes)
         after, played = jax.vmap(
             lambda lane, found, key: play(
-                rows, lane, found, slot, key, epsilon=chosen.epsilon, greedy_after=greedy_after
+                transitions,
+                lane,
+                found,
+                slot,
+                key,
+                epsilon=chosen.epsilon,
+                greedy_after=greedy_after,
             )
         )(state.lanes, acted, jax.random.split(keys["play"], lanes))
         sends = _counts(keys["count"], chosen, works, lanes, slots) & (queries.seen > 0)[:, None]
@@ -186,8 +192,8 @@ def sound_self_play(
         td1 = jax.random.bernoulli(keys["td"], chosen.p_td1, (lanes,))
         examples = jax.tree.map(
             lambda *x: jnp.concatenate(x),
-            _of_episodes(rows, net, played.before, td1),
-            _of_queries(net, solved, kind, beliefs, works),
+            _of_episodes(transitions, net, played.before, td1),
+            _of_queries(net, solved, subgame_class, beliefs, works),
         )
         return examples, SoundState(
             step=state.step + 1,
@@ -201,10 +207,10 @@ def sound_self_play(
         )
 
     def searches(
-        net: Net, state: SoundState, kind: Array, beliefs: Array, key: PRNGKey
+        net: Net, state: SoundState, subgame_class: Array, beliefs: Array, key: PRNGKey
     ) -> tuple[Grown, Queries]:
         """Returns the searches of all actors, then of all solvers."""
-        seat = rows.actor[state.lanes.kind]
+        seat = transitions.actor[state.lanes.subgame_class]
         each = jnp.arange(lanes)
         mine: Memory = jax.tree.map(lambda x: x[each, seat], state.lanes.memory._replace(tree=()))
         other = jnp.arange(2) == 1 - seat[:, None]
@@ -217,13 +223,23 @@ def sound_self_play(
         if net.module.actions:
             prior = policy_prior(net, temperature=chosen.temperature)
 
-        def one(kind: Array, ranges: Array, gadget: Gadget, path: Array, key: PRNGKey) -> Any:
+        def one(
+            subgame_class: Array, ranges: Array, gadget: Gadget, path: Array, key: PRNGKey
+        ) -> Any:
             return logged_search(
-                search, net, kind, ranges, key, gadget=gadget, path=path, prior=prior, slots=slots
+                search,
+                net,
+                subgame_class,
+                ranges,
+                key,
+                gadget=gadget,
+                path_to_focus=path,
+                prior=prior,
+                slots=slots,
             )
 
         return jax.vmap(one)(
-            jnp.concatenate([mine.root, kind]),
+            jnp.concatenate([mine.root, subgame_class]),
             jnp.concatenate([mine.ranges, beliefs]),
             Gadget(on, promised, alpha),
             path,
@@ -239,7 +255,12 @@ def sound_self_play(
             "queries_lost": state.lost,
         }
 
-    numbers = (search.rounds, search.updates, search.together, search.exploration)
+    numbers = (
+        search.rounds,
+        search.updates_per_round,
+        search.simulations_per_round,
+        search.exploration,
+    )
     about = (
         f"{table.game.name}, {chosen}, {search.solver.name}, top {search.top}, "
         f"alpha {resolver.alpha}, search {[float(x) for x in numbers]}"
@@ -247,11 +268,11 @@ def sound_self_play(
     return Source(init, sample, lanes + solvers, counts, about)
 
 
-def _of_episodes(rows: Rows, net: Net, line: Any, td1: Array) -> Examples:
+def _of_episodes(transitions: Transitions, net: Net, line: Any, td1: Array) -> Examples:
     """Returns decisions of the episodes as examples; the policy counts, the outcome with `td1`."""
     met = line.pair[..., None] == jnp.arange(line.beliefs.shape[-1])
-    h0, h1 = rows.weight.shape[1:]
-    pairs = rows.weight[line.kind]
+    h0, h1 = transitions.weight.shape[1:]
+    pairs = transitions.weight[line.subgame_class]
     mass = [
         jnp.einsum("nab,nb->na", pairs, line.beliefs[:, 1, :h1]),
         jnp.einsum("nab,na->nb", pairs, line.beliefs[:, 0, :h0]),
@@ -263,22 +284,24 @@ def _of_episodes(rows: Rows, net: Net, line: Any, td1: Array) -> Examples:
     worth = line.outcome[:, None, None] * sign[:, None] * against
     weight = (line.made * td1)[:, None, None] * met
     return Examples(
-        line.kind,
+        line.subgame_class,
         line.beliefs,
-        jnp.where(met, worth, 0) / net.unit(line.kind)[:, None, None],
+        jnp.where(met, worth, 0) / net.unit(line.subgame_class)[:, None, None],
         line.policy,
         weight,
         line.made,
     )
 
 
-def _of_queries(net: Net, solved: Grown, kind: Array, beliefs: Array, works: Array) -> Examples:
+def _of_queries(
+    net: Net, solved: Grown, subgame_class: Array, beliefs: Array, works: Array
+) -> Examples:
     weight = works.astype(beliefs.dtype)
-    values = solved.root_values / net.unit(kind)[:, None, None]
+    values = solved.root_values / net.unit(subgame_class)[:, None, None]
     # What an idle solver finds must not stop a run.
     values = jnp.where(works[:, None, None], values, 0)
     every = jnp.broadcast_to(weight[:, None, None], values.shape)
-    return Examples(kind, beliefs, values, solved.average[:, 0], every, weight)
+    return Examples(subgame_class, beliefs, values, solved.average[:, 0], every, weight)
 
 
 def _split(tree: Any, count: int) -> tuple[Any, Any]:
@@ -299,27 +322,27 @@ def _counts(
 
 
 def _pop(queue: Queue, count: int) -> tuple[Array, Array, Array, Queue]:
-    """Returns (kinds [S], beliefs [S, 2, H], whether there is one [S], what waits)."""
+    """Returns (classes [S], beliefs [S, 2, H], whether there is one [S], what waits)."""
     each = jnp.arange(count)
-    at = (queue.taken + each) % len(queue.kind)
+    at = (queue.taken + each) % len(queue.subgame_class)
     there = each < queue.waiting
     number = jnp.minimum(queue.waiting, count)
     left = queue._replace(
-        taken=(queue.taken + number) % len(queue.kind), waiting=queue.waiting - number
+        taken=(queue.taken + number) % len(queue.subgame_class), waiting=queue.waiting - number
     )
-    kind = jnp.where(there, queue.kind[at], 0)
-    return kind, queue.beliefs[at], there, left
+    subgame_class = jnp.where(there, queue.subgame_class[at], 0)
+    return subgame_class, queue.beliefs[at], there, left
 
 
 def _push(queue: Queue, queries: Queries, sends: Array) -> tuple[Queue, Array]:
     """Returns (what waits, how many were lost): the new ones [N, L] that are sent come last."""
-    room, flat = len(queue.kind), sends.reshape(-1)
+    room, flat = len(queue.subgame_class), sends.reshape(-1)
     rank = jnp.cumsum(flat) - flat
     at = jnp.where(flat, (queue.taken + queue.waiting + rank) % room, room)
     count = queue.waiting + flat.sum()
     over = jnp.maximum(count - room, 0)
     return Queue(
-        queue.kind.at[at].set(queries.kind.reshape(-1), mode="drop"),
+        queue.subgame_class.at[at].set(queries.subgame_class.reshape(-1), mode="drop"),
         queue.beliefs.at[at].set(
             queries.beliefs.reshape(-1, *queries.beliefs.shape[2:]), mode="drop"
         ),

@@ -18,7 +18,7 @@ from jaxsolve.search.growing import (
     GrowingSearch,
     Grown,
     PriorFunction,
-    Run,
+    SearchState,
     begin,
     finish,
     grow,
@@ -33,24 +33,24 @@ class Queries(NamedTuple):
 
     Attributes:
         seen: float [], leaves that it asked about, counted in each iteration.
-        kind: int32 [L], public states.
+        subgame_class: int32 [L], public states.
         beliefs: float [L, 2, H], each sums to 1.
     """
 
     seen: Array
-    kind: Array
+    subgame_class: Array
     beliefs: Array
 
 
 def logged_search(
     search: GrowingSearch,
     value: ValueFunction,
-    kind: Array,
+    subgame_class: Array,
     ranges: Array,
     key: PRNGKey,
     *,
     gadget: Gadget,
-    path: Array,
+    path_to_focus: Array,
     prior: PriorFunction | None,
     slots: int,
 ) -> tuple[Grown, Queries]:
@@ -59,15 +59,15 @@ def logged_search(
     Args:
         search: options, in a table.
         value: worth of leaves.
-        kind: int32 [], the public state at the root.
+        subgame_class: int32 [], the public state at the root.
         ranges: float [2, H], own reaches of both players there.
         key: draws simulations, with the numbers of `gt_cfr`, and queries.
         gadget: the constraint of re-solving.
-        path: int32 [W], children on the way to the focus, then -1.
+        path_to_focus: int32 [W], children on the way to the focus, then -1.
         prior: of PUCT.
         slots: L, queries to pick, each from all of them.
     """
-    run, task = begin(search, value, kind, ranges, gadget, path, prior)
+    state, problem = begin(search, value, subgame_class, ranges, gadget, path_to_focus, prior)
     picks = jax.random.fold_in(key, 1 << 31)  # no simulation has that number
     hands = ranges.shape[-1]
     log = Queries(
@@ -76,28 +76,30 @@ def logged_search(
         jnp.full((slots, 2, hands), 1 / hands, ranges.dtype),
     )
 
-    def note(run: Run, log: Queries) -> Queries:
-        return _log(search, run, log, jax.random.fold_in(picks, run.iteration))
+    def note(state: SearchState, log: Queries) -> Queries:
+        return _log(search, state, log, jax.random.fold_in(picks, state.iteration))
 
-    run, log = grow(search, task, run, key, log, note)
-    return finish(search, task, run), log
+    state, log = grow(search, problem, state, key, log, note)
+    return finish(search, problem, state), log
 
 
-def _log(search: GrowingSearch, run: Run, log: Queries, key: PRNGKey) -> Queries:
+def _log(search: GrowingSearch, state: SearchState, log: Queries, key: PRNGKey) -> Queries:
     """Returns the picks after one more iteration, whose leaves are all equally likely to be one."""
-    growth = run.growth
-    rows = search.ground.rows(growth.store)
+    growth = state.growth
+    transitions = search.model.transitions(growth.store)
     leaves = growth.num_leaves
-    draws = jax.random.uniform(key, (len(log.kind), 2), log.seen.dtype)
+    draws = jax.random.uniform(key, (len(log.subgame_class), 2), log.seen.dtype)
     place = jnp.minimum((draws[:, 0] * leaves).astype(jnp.int32), leaves - 1)
     here, child = jnp.divmod(growth.leaf[jnp.maximum(place, 0)], growth.num_children)
-    kind = jnp.maximum(rows.child[growth.row[here], child], 0)
-    reach = jax.vmap(lambda n, k: reach_at(rows, growth, run.outflow, n, k))(here, child)
-    beliefs, _ = normalised(reach, rows.possible[kind])
+    subgame_class = jnp.maximum(transitions.child[growth.row[here], child], 0)
+    reach = jax.vmap(lambda n, k: reach_at(transitions, growth, state.action_reach, n, k))(
+        here, child
+    )
+    beliefs, _ = normalised(reach, transitions.possible[subgame_class])
     seen = log.seen + leaves
     new = draws[:, 1] * seen < leaves
     return Queries(
         seen,
-        jnp.where(new, kind, log.kind),
+        jnp.where(new, subgame_class, log.subgame_class),
         jnp.where(new[:, None, None], beliefs, log.beliefs),
     )

@@ -198,7 +198,7 @@ def train_step(
     """Returns (state, mean losses) after one batch of data and the updates that follow."""
     data_key, update_key = jax.random.split(key)
     fresh, data = sample(net.replace(state.params), state.source, data_key)
-    batch, room = fresh.kind.shape[0], state.buffer.kind.shape[0]
+    batch, room = fresh.subgame_class.shape[0], state.buffer.subgame_class.shape[0]
     low = state.step * batch % room
     buffer = jax.tree.map(
         lambda ring, x: jax.lax.dynamic_update_slice_in_dim(ring, x, low, 0), state.buffer, fresh
@@ -234,8 +234,8 @@ def losses_of(
     params: PyTree, net: Net, examples: Examples, plan: Plan
 ) -> tuple[Array, dict[str, Array]]:
     """Returns (loss, its parts by name: "loss", "value_loss" and "policy_loss", not weighed)."""
-    found = net.replace(params).output(examples.kind, examples.beliefs)
-    counted = net.possible[examples.kind].astype(found.values.dtype)
+    found = net.replace(params).output(examples.subgame_class, examples.beliefs)
+    counted = net.possible[examples.subgame_class].astype(found.values.dtype)
     if examples.value_weight is not None:
         counted = counted * examples.value_weight
     error = jnp.where(counted > 0, found.values - examples.values, 0)

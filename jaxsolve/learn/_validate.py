@@ -22,12 +22,12 @@ class HeldOut(NamedTuple):
     """Beliefs with exact values (V examples).
 
     Attributes:
-        kind: int32 [V].
+        subgame_class: int32 [V].
         beliefs: float [V, 2, H].
         values: float [V, 2, H], per unit of the opponent's reach.
     """
 
-    kind: Array
+    subgame_class: Array
     beliefs: Array
     values: Array
 
@@ -39,7 +39,7 @@ class Errors(NamedTuple):
         mean: float [], over all possible hands.
         weighted: float [], each hand weighed by its belief: those without any have a value that
             the equilibrium leaves open.
-        each: float [V], `weighted` of each belief; means by kind are errors by public state.
+        each: float [V], `weighted` of each belief; means by class are errors by public state.
     """
 
     mean: Array
@@ -51,27 +51,27 @@ def held_out(
     game: PublicGame,
     solver: Solver,
     *,
-    kinds: Sequence[int],
+    classes: Sequence[int],
     count: int,
     iterations: int,
     key: PRNGKey,
 ) -> HeldOut:
-    """Returns random beliefs of some kinds, each subgame solved to the end of the game.
+    """Returns random beliefs of some classes, each subgame solved to the end of the game.
 
     Args:
         game: the public nodes.
         solver: variant of CFR.
-        kinds: of subgames.
-        count: beliefs of each kind.
+        classes: of subgames.
+        count: beliefs of each class.
         iterations: of the solver.
         key: draws the beliefs.
     """
-    games = subgames(game, no_limit, kinds=kinds)
-    kind = jnp.asarray(np.repeat(np.asarray(kinds, np.int32), count))
-    possible = jnp.asarray(game.possible[game.representative])[kind]
+    games = subgames(game, no_limit, classes=classes)
+    subgame_class = jnp.asarray(np.repeat(np.asarray(classes, np.int32), count))
+    possible = jnp.asarray(game.possible[game.representative])[subgame_class]
     beliefs = draw_beliefs(possible, key)
-    values = _solved(games, solver, kind, beliefs, iterations=iterations)
-    return HeldOut(kind, beliefs, values)
+    values = _solved(games, solver, subgame_class, beliefs, iterations=iterations)
+    return HeldOut(subgame_class, beliefs, values)
 
 
 @jax.jit
@@ -81,14 +81,14 @@ def errors(net: Net, held: HeldOut) -> Errors:
     Values per unit of reach are small where there are many hands; times H squared they are of the
     order of payoffs.
     """
-    off = jnp.abs(net(held.kind, held.beliefs) - held.values) * net.possible.shape[-1] ** 2
-    possible = net.possible[held.kind]
+    off = jnp.abs(net(held.subgame_class, held.beliefs) - held.values) * net.possible.shape[-1] ** 2
+    possible = net.possible[held.subgame_class]
     each = (held.beliefs * off).sum(-1).mean(-1)
     return Errors(off.sum() / possible.sum(), each.mean(), each)
 
 
 @functools.partial(jax.jit, static_argnames="iterations")
 def _solved(
-    games: Subgames, solver: Solver, kind: Array, beliefs: Array, *, iterations: int
+    games: Subgames, solver: Solver, subgame_class: Array, beliefs: Array, *, iterations: int
 ) -> Array:
-    return solved(None, games, solver, kind, beliefs, iterations)
+    return solved(None, games, solver, subgame_class, beliefs, iterations)

@@ -107,7 +107,7 @@ def zero_sum(values: Array, beliefs: Array, possible: Array) -> Array:
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Net:
-    """A network, its parameters, and what it is told of each kind of public state (K kinds).
+    """A network, its parameters, and what it is told of each class of public state (K classes).
 
     A `ValueFunction`: `values.ValueLeaf` takes it as it is.
 
@@ -130,26 +130,32 @@ class Net:
     module: ValueNetwork = dataclasses.field(metadata={"static": True})
     game: str = dataclasses.field(metadata={"static": True})
 
-    def output(self, kind: Array, beliefs: Array) -> Output:
-        """Returns the network's own output for kinds [B] and beliefs [B, 2, H]."""
+    def output(self, subgame_class: Array, beliefs: Array) -> Output:
+        """Returns the network's own output for classes [B] and beliefs [B, 2, H]."""
         apply: Callable[..., Any] = self.module.apply
-        uniform = None if self.uniform is None else _met(self.uniform[kind], beliefs)
+        uniform = None if self.uniform is None else _met(self.uniform[subgame_class], beliefs)
         found: Output = apply(
-            self.params, self.features[kind], beliefs, self.possible[kind], uniform
+            self.params,
+            self.features[subgame_class],
+            beliefs,
+            self.possible[subgame_class],
+            uniform,
         )
         return found
 
-    def __call__(self, kind: Array, beliefs: Array) -> Array:
+    def __call__(self, subgame_class: Array, beliefs: Array) -> Array:
         """Returns values per unit of the opponent's reach [B, 2, H]; see `ValueFunction`."""
-        return self.output(kind, beliefs).values * self.unit(kind)[..., None, None]
+        return (
+            self.output(subgame_class, beliefs).values * self.unit(subgame_class)[..., None, None]
+        )
 
-    def unit(self, kind: Array) -> Array:
+    def unit(self, subgame_class: Array) -> Array:
         """Returns what an output of 1 stands for.
 
         Where beliefs sum to 1, a value holds the chance 1 / H of meeting each hand twice over:
         once in the pair of hands, once in the opponent's belief.
         """
-        return self.scale[kind] / self.possible.shape[-1] ** 2
+        return self.scale[subgame_class] / self.possible.shape[-1] ** 2
 
     def replace(self, params: PyTree) -> Net:
         """Returns the network with other parameters."""
@@ -164,10 +170,10 @@ class Net:
         Raises:
             ValueError: says which game or shape differs.
         """
-        want = (game.num_kinds, 2, game.num_hands)
+        want = (game.num_classes, 2, game.num_hands)
         if self.game != game.game.name or self.possible.shape != want:
             raise ValueError(
-                f"this network is of {self.game} with {self.possible.shape[0]} kinds of public "
+                f"this network is of {self.game} with {self.possible.shape[0]} classes of public "
                 f"states and {self.possible.shape[2]} hands; {game.game.name} has {want[0]} and "
                 f"{want[2]}. Train one with learn.train, or load that of {game.game.name}."
             )
@@ -188,7 +194,7 @@ def make_net(game: Any, module: ValueNetwork, key: PRNGKey, *, uniform_play: boo
         module: the architecture.
         key: draws the parameters.
         uniform_play: the network is told what the beliefs are worth under uniform play, and learns
-            what is to be added. Takes 2 H^2 numbers for each kind of public state.
+            what is to be added. Takes 2 H^2 numbers for each class of public state.
 
     Raises:
         ValueError: an unknown body or activation.

@@ -24,9 +24,9 @@ class PolicyPrior:
     net: Net
     temperature: Any
 
-    def __call__(self, kind: Array, beliefs: Array) -> Array:
+    def __call__(self, subgame_class: Array, beliefs: Array) -> Array:
         """Returns float [F, A, H] for public states [F] and beliefs [F, 2, H]."""
-        logits = self.net.output(kind, beliefs).logits
+        logits = self.net.output(subgame_class, beliefs).logits
         assert logits is not None
         return jax.nn.softmax(logits / self.temperature, 1)
 

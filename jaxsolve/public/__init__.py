@@ -9,11 +9,11 @@ from jaxsolve.public._card_game import policy_of as policy_of
 from jaxsolve.public._card_game import public_game as public_game
 from jaxsolve.public._card_game import round_limit as round_limit
 from jaxsolve.public._card_game import table_of as table_of
-from jaxsolve.public._listed import Compiled as Compiled
-from jaxsolve.public._listed import compiled as compiled
-from jaxsolve.public._rules import Rules as Rules
-from jaxsolve.public._rules import rules as rules
+from jaxsolve.public._listed import ListedModel as ListedModel
+from jaxsolve.public._listed import listed_model as listed_model
+from jaxsolve.public._rules import RulesModel as RulesModel
+from jaxsolve.public._rules import rules_model as rules_model
 from jaxsolve.public._table import PublicTable as PublicTable
 from jaxsolve.public._table import public_table as public_table
-from jaxsolve.public._transitions import Rows as Rows
+from jaxsolve.public._transitions import Transitions as Transitions
 from jaxsolve.public._worlds import Worlds as Worlds

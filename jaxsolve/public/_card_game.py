@@ -2,8 +2,8 @@
 
 After the private deal every action is public, so a subgame is given by its public node and the two
 ranges (own reaches of the hands). What lies below a node often lies below others as well: in liar's
-dice all histories with one last bid. Nodes with equal subgames share a *kind*, and everything that
-does not depend on the ranges (trees, network inputs) is made once per kind.
+dice all histories with one last bid. Nodes with equal subgames share a *class*, and everything that
+does not depend on the ranges (trees, network inputs) is made once per subgame_class.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Limit = Callable[[int, int], bool]
 
 @dataclasses.dataclass(frozen=True)
 class PublicGame:
-    """The public nodes of a two-player card game (P nodes, K kinds, H hands).
+    """The public nodes of a two-player card game (P nodes, K classes, H hands).
 
     Attributes:
         game: the rules.
@@ -38,10 +38,10 @@ class PublicGame:
         weight: float64 [P, H, H], chance probability of each pair of hands, this node included.
         payoff: float64 [P, 2, H, H], utility at terminal nodes, else 0.
         possible: bool [P, 2, H], hands that can be held here.
-        kind: int64 [P], equal where the subgames are; -1 at terminal and chance nodes.
-        representative: int64 [K], a node of each kind.
+        subgame_class: int64 [P], equal where the subgames are; -1 at terminal and chance nodes.
+        representative: int64 [K], a node of each class.
         scale: float64 [K], the largest payoff below, in the game's units.
-        features: float64 [K, F], what a network is told of each kind.
+        features: float64 [K, F], what a network is told of each class.
         root: the first node at which a player acts.
     """
 
@@ -53,7 +53,7 @@ class PublicGame:
     weight: np.ndarray
     payoff: np.ndarray
     possible: np.ndarray
-    kind: np.ndarray
+    subgame_class: np.ndarray
     representative: np.ndarray
     scale: np.ndarray
     features: np.ndarray
@@ -65,7 +65,7 @@ class PublicGame:
         return self.weight.shape[1]
 
     @property
-    def num_kinds(self) -> int:
+    def num_classes(self) -> int:
         """K."""
         return len(self.representative)
 
@@ -74,10 +74,12 @@ class PublicGame:
         """float64 [P], the probability of the chance moves so far."""
         return self.weight.sum((1, 2))
 
-    def kinds_after_chance(self) -> list[int]:
-        """Returns the kinds of public states that a public chance move opens."""
+    def classes_after_chance(self) -> list[int]:
+        """Returns the classes of public states that a public chance move opens."""
         acts = np.flatnonzero((self.actor >= 0) & (self.parent >= 0))
-        return sorted({int(self.kind[n]) for n in acts if self.actor[self.parent[n]] == CHANCE})
+        return sorted(
+            {int(self.subgame_class[n]) for n in acts if self.actor[self.parent[n]] == CHANCE}
+        )
 
     def uniform_payoffs(self) -> np.ndarray:
         """Returns float64 [K, 2, H, H], what both get for each pair of hands if nobody thinks.
@@ -95,8 +97,8 @@ class PublicGame:
 
     def __repr__(self) -> str:
         return (
-            f"PublicGame({self.game.name}: {len(self.parent)} public nodes, {self.num_kinds} kinds "
-            f"of subgames, {self.num_hands} hands)"
+            f"PublicGame({self.game.name}: {len(self.parent)} public nodes, {self.num_classes} "
+            f"classes of subgames, {self.num_hands} hands)"
         )
 
 
@@ -144,7 +146,7 @@ def public_game(game: Game) -> PublicGame:
     start = np.searchsorted(nodes.parent[order], np.arange(size + 1))
     children = tuple(order[start[k] : start[k + 1]] for k in range(size))
     actor = nodes.actor.astype(np.int64)
-    kind, representative = _kinds(actor, nodes.action, children, weight, payoff)
+    subgame_class, representative = _classes(actor, nodes.action, children, weight, payoff)
     scale = _scales(nodes, payoff)[representative]
     made = PublicGame(
         game=game,
@@ -155,7 +157,7 @@ def public_game(game: Game) -> PublicGame:
         weight=weight,
         payoff=payoff,
         possible=np.stack([(weight > 0).any(2), (weight > 0).any(1)], 1),
-        kind=kind,
+        subgame_class=subgame_class,
         representative=representative,
         scale=np.where(scale > 0, scale, 1.0),
         features=np.eye(len(representative)),
@@ -257,14 +259,14 @@ def _constant_sum(game: Game, nodes: Nodes, payoff: np.ndarray, weight: np.ndarr
         raise ValueError(f"{game.name} is not a zero-sum game; values of beliefs need one")
 
 
-def _kinds(
+def _classes(
     actor: np.ndarray,
     action: np.ndarray,
     children: tuple[np.ndarray, ...],
     weight: np.ndarray,
     payoff: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns (kind of each node where a player acts, a node of each), from the leaves up."""
+    """Returns (class of each node where a player acts, a node of each), from the leaves up."""
     known: dict[Any, int] = {}
     subgame = np.zeros(len(actor), np.int64)
     mass = np.maximum(weight.sum((1, 2)), 1e-300)
@@ -282,12 +284,12 @@ def _kinds(
         subgame[k] = known.setdefault(key, len(known))
     acts = np.flatnonzero(actor >= 0)
     _, first, inverse = np.unique(subgame[acts], return_index=True, return_inverse=True)
-    order = np.argsort(first)  # kinds by their first node: the root is kind 0
+    order = np.argsort(first)  # classes by their first node: the root is subgame_class 0
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    kind = np.full(len(actor), -1)
-    kind[acts] = rank[inverse.reshape(-1)]
-    return kind, acts[first[order]]
+    subgame_class = np.full(len(actor), -1)
+    subgame_class[acts] = rank[inverse.reshape(-1)]
+    return subgame_class, acts[first[order]]
 
 
 def _scales(nodes: Nodes, payoff: np.ndarray) -> np.ndarray:

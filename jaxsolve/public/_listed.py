@@ -9,30 +9,30 @@ import jax
 import numpy as np
 
 from jaxsolve.public._table import PublicTable
-from jaxsolve.public._transitions import Rows
+from jaxsolve.public._transitions import Transitions
 from jaxsolve.types import Array
 
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class Compiled:
+class ListedModel:
     """A game's table as what trees grow into.
 
     Attributes:
-        table: a row for each kind of public states.
+        table: a row for each class of public states.
         depth: decisions on the longest way.
         largest: public states in the largest subgame.
     """
 
-    table: Rows
+    table: Transitions
     depth: int = dataclasses.field(metadata={"static": True})
     largest: int = dataclasses.field(metadata={"static": True})
 
     def start(self, root: Array, capacity: int, dtype: Any) -> tuple[None, Array]:
-        """Returns (store, number of the root): a kind (int32 [])."""
+        """Returns (store, number of the root): a class (int32 [])."""
         return None, root
 
-    def rows(self, store: None) -> Rows:
+    def transitions(self, store: None) -> Transitions:
         """Returns what opening shows."""
         return self.table
 
@@ -41,13 +41,13 @@ class Compiled:
         return None, public
 
     def describe(self, store: None, public: Array) -> Array:
-        """Returns what value functions are told of public states [...]: their kinds."""
+        """Returns what value functions are told of public states [...]: their classes."""
         return public
 
 
-def compiled(table: PublicTable) -> Compiled:
+def listed_model(table: PublicTable) -> ListedModel:
     """Returns the table of a game as what trees grow into."""
     depth = np.ones(len(table.parent), int)
     for p in range(1, len(depth)):
         depth[p] = depth[table.parent[p]] + 1
-    return Compiled(table.device_rows, int(depth.max()), int(table.below[0]))
+    return ListedModel(table.device_transitions, int(depth.max()), int(table.below[0]))

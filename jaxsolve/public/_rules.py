@@ -20,7 +20,7 @@ import numpy as np
 
 from jaxsolve.compiler import Walker
 from jaxsolve.game import Game
-from jaxsolve.public._transitions import Rows
+from jaxsolve.public._transitions import Transitions
 from jaxsolve.public._worlds import Ends, Worlds, groups, lists, step_worlds
 from jaxsolve.tree import float_type
 from jaxsolve.types import CHANCE, Array
@@ -33,13 +33,13 @@ class Store(NamedTuple):
     """What the rules have made (I opened public states, Q = 1 + I C public states at most).
 
     Attributes:
-        rows: of opened public states, but for `weight`, `possible` and `scale`, of all.
+        transitions: of opened public states, but for `weight`, `possible` and `scale`, of all.
         worlds: leading axis Q.
         told: float [Q, F], public features.
         status: int32 [], bits of the capacities that were not enough; 0 if all was.
     """
 
-    rows: Rows
+    transitions: Transitions
     worlds: Worlds
     told: Array
     status: Array
@@ -47,7 +47,7 @@ class Store(NamedTuple):
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class Rules:
+class RulesModel:
     """The rules of a game as what trees grow into.
 
     Attributes:
@@ -77,15 +77,15 @@ class Rules:
         """Returns (store, number of the root), to begin where these worlds are possible."""
         return self._empty(root, capacity, dtype), jnp.zeros((), jnp.int32)
 
-    def rows(self, store: Store) -> Rows:
+    def transitions(self, store: Store) -> Transitions:
         """Returns what opening shows."""
-        return store.rows
+        return store.transitions
 
     def open(self, store: Store, public: Array, new: Array, go: Array) -> tuple[Store, Array]:
         """Returns (store with what a public state leads to, its row)."""
         here = jax.tree.map(lambda x: x[public], store.worlds)
         row, children, told, status = self._follow(here)
-        size, first = store.rows.actor.shape[0], 1 + new * self.children
+        size, first = store.transitions.actor.shape[0], 1 + new * self.children
         at = jnp.where(go, new, size)
         numbers = first + jnp.arange(self.children)
         row = row._replace(child=jnp.where(row.factor > 0, numbers, -1))
@@ -95,14 +95,14 @@ class Rules:
             return array.at[where].set(value, mode="drop")
 
         by_public = ("weight", "possible", "scale")
-        rows = {
-            name: put(getattr(store.rows, name), value, below if name in by_public else at)
+        transitions = {
+            name: put(getattr(store.transitions, name), value, below if name in by_public else at)
             for name, value in row._asdict().items()
         }
         worlds = jax.tree.map(lambda x, y: put(x, y, below), store.worlds, children)
         return (
             Store(
-                Rows(**rows),
+                Transitions(**transitions),
                 worlds,
                 put(store.told, told, below),
                 jnp.where(go, store.status | status, store.status),
@@ -124,14 +124,14 @@ class Rules:
         weight, possible = self._met(root)
         told = self._told(root)
         numbers = jnp.zeros((many, h, h), dtype)
-        rows = Rows(
+        transitions = Transitions(
             actor=full((size,), 0),
             legal=jnp.zeros((size, a, h), bool),
             child=full((size, c), -1),
             factor=jnp.zeros((size, c), dtype),
-            source=full((size, c, 2, h, m), a * h),
-            own_sink=full((size, a, h, c), c * h),
-            other_sink=full((size, h, c), c * h),
+            parents_of=full((size, c, 2, h, m), a * h),
+            child_of_action=full((size, a, h, c), c * h),
+            child_of_waiting=full((size, h, c), c * h),
             payoff=jnp.zeros((size, a, h, h), dtype),
             weight=numbers.at[0].set(weight.astype(dtype)),
             possible=jnp.zeros((many, 2, h), bool).at[0].set(possible),
@@ -140,7 +140,7 @@ class Rules:
         )
         worlds = jax.tree.map(lambda x: jnp.zeros((many, *x.shape), x.dtype).at[0].set(x), root)
         told = jnp.zeros((many, *told.shape), told.dtype).at[0].set(told)
-        return Store(rows, worlds, told, jnp.zeros((), jnp.int32))
+        return Store(transitions, worlds, told, jnp.zeros((), jnp.int32))
 
     def _met(self, worlds: Worlds) -> tuple[Array, Array]:
         """Returns (probability of each pair of private states [H, H], possible [2, H])."""
@@ -156,7 +156,7 @@ class Rules:
         first = jnp.argmax(worlds.weight > 0)
         return jnp.asarray(given(jax.tree.map(lambda x: x[first], worlds.states)), float)
 
-    def _follow(self, here: Worlds) -> tuple[Rows, Worlds, Array, Array]:
+    def _follow(self, here: Worlds) -> tuple[Transitions, Worlds, Array, Array]:
         """Returns (row but for `child`, worlds [C, W], features [C, F], status)."""
         h, c = self.hands, self.children
         alive = here.weight > 0
@@ -181,7 +181,7 @@ class Rules:
             .set(True, mode="drop")
             for i in range(2)
         ]
-        source, long = zip(*(lists(x.T, self.merged, self.actions * h) for x in met), strict=True)
+        parents, long = zip(*(lists(x.T, self.merged, self.actions * h) for x in met), strict=True)
         sinks, wide = zip(*(lists(x, c, c * h) for x in met), strict=True)
         status = status | jnp.where(jnp.stack([*long, *wide]).any(), LISTS, 0)
         one = actor == 0
@@ -191,7 +191,7 @@ class Rules:
         # Of histories that lead to one private state the first stands for all.
         kept = there
         for i in range(2):
-            standing = source[i][:, 0]
+            standing = parents[i][:, 0]
             kept = kept & (code[:, i] == jnp.append(standing, -1)[below[:, i]])
         children, crowded = self._gather(ends, child, hands, kept)
         status = status | jnp.where(crowded, WORLDS, 0)
@@ -207,14 +207,14 @@ class Rules:
         mine = here.hand[:, actor]
         ranks = jnp.arange(self.actions)[:, None] < legal.sum(1)
         may = jnp.zeros((self.actions, h), bool).at[:, mine].max(ranks & alive)
-        row = Rows(
+        row = Transitions(
             actor=actor,
             legal=may,
             child=jnp.zeros(c, jnp.int32),
             factor=factor,
-            source=jnp.stack([x.reshape(c, h, -1) for x in source], 1),
-            own_sink=own,
-            other_sink=other,
+            parents_of=jnp.stack([x.reshape(c, h, -1) for x in parents], 1),
+            child_of_action=own,
+            child_of_waiting=other,
             payoff=payoff,
             weight=pairs,
             possible=possible,
@@ -267,7 +267,7 @@ class Rules:
         return found, crowded.any()
 
 
-def rules(
+def rules_model(
     game: Game,
     *,
     depth: int,
@@ -278,7 +278,7 @@ def rules(
     merged: int = 1,
     outcomes: int = 0,
     scale: float = 1.0,
-) -> tuple[Rules, Worlds]:
+) -> tuple[RulesModel, Worlds]:
     """Returns (what trees grow into, the worlds of the first public state at which somebody acts).
 
     Args:
@@ -301,7 +301,7 @@ def rules(
         raise ValueError(f"{game.name} has {game.num_players} players; beliefs here are of two")
     if min(depth, worlds, hands, children, merged) < 1 or outcomes < 0:
         raise ValueError("depth, worlds, hands, children and merged must be positive")
-    ground = Rules(
+    model = RulesModel(
         scale=jnp.asarray(scale, float),
         game=game,
         depth=depth,
@@ -332,7 +332,7 @@ def rules(
             f"worlds={max(count, worlds)}, hands={max(most, hands)} or more"
         )
     room = [(0, worlds - count)]
-    return ground, Worlds(
+    return model, Worlds(
         jax.tree.map(
             lambda x: jnp.pad(jnp.asarray(x), room + [(0, 0)] * (x.ndim - 1), "edge"), first.states
         ),

@@ -1,6 +1,6 @@
 """The public states of a game in arrays: the cheap way to grow search trees in a known game.
 
-Public states with equal subgames share a *kind*, and there is one row of arrays for each kind.
+Public states with equal subgames share a *class*, and there is one row of arrays for each class.
 """
 
 from __future__ import annotations
@@ -14,23 +14,30 @@ import numpy as np
 
 from jaxsolve.game import Game
 from jaxsolve.public._card_game import PublicGame, hands_of, public_game
-from jaxsolve.public._transitions import Rows, decisions, following, kinds_of, open_state, rows_of
+from jaxsolve.public._transitions import (
+    Transitions,
+    classes_of,
+    decisions,
+    following,
+    open_state,
+    transitions_of,
+)
 from jaxsolve.public._walk import Walk, walk_cards, walk_states
 from jaxsolve.tree import Policy, PublicTree, float_type, policy_from_probabilities
 
 
 @dataclasses.dataclass(frozen=True)
 class PublicTable:
-    """The public states of a game at which somebody acts (P of them, parents first, K kinds).
+    """The public states of a game at which somebody acts (P of them, parents first, K classes).
 
     Attributes:
         game: the rules.
-        rows: float64, on the host.
+        transitions: float64, on the host.
         parent: int [P], -1 for the first.
         step: int [P], which child of its parent.
         children: int [P, C], -1 where there is none.
-        kind: int [P].
-        representative: int [K], a public state of each kind.
+        subgame_class: int [P].
+        representative: int [K], a public state of each class.
         mass: float64 [P], probability of the chance moves so far, summed over compatible pairs.
         below: int [P], how many public states lie below, this one included.
         described: float64 [K, F], what a network is told; None if the rules do not say.
@@ -40,11 +47,11 @@ class PublicTable:
     """
 
     game: Game
-    rows: Rows
+    transitions: Transitions
     parent: np.ndarray
     step: np.ndarray
     children: np.ndarray
-    kind: np.ndarray
+    subgame_class: np.ndarray
     representative: np.ndarray
     mass: np.ndarray
     below: np.ndarray
@@ -56,26 +63,26 @@ class PublicTable:
     @property
     def num_hands(self) -> int:
         """H, of the player with more private states."""
-        return self.rows.num_hands
+        return self.transitions.num_hands
 
     @property
-    def num_kinds(self) -> int:
+    def num_classes(self) -> int:
         """K."""
         return len(self.representative)
 
     @property
     def actor(self) -> np.ndarray:
         """int [P]."""
-        return np.asarray(self.rows.actor[self.kind])
+        return np.asarray(self.transitions.actor[self.subgame_class])
 
     @property
     def possible(self) -> np.ndarray:
         """bool [P, 2, H]."""
-        return np.asarray(self.rows.possible[self.kind])
+        return np.asarray(self.transitions.possible[self.subgame_class])
 
     @property
     def features(self) -> np.ndarray:
-        """float64 [K, F], what a network is told of each kind.
+        """float64 [K, F], what a network is told of each class.
 
         Raises:
             ValueError: the rules have no `public_features`.
@@ -92,8 +99,8 @@ class PublicTable:
         """float64 [K], such that scale / H^2 is the largest counterfactual value."""
         if self.source is not None:
             return self.source.scale
-        largest = self.rows.weight.max((1, 2)) * self.num_hands**2
-        return np.asarray(self.rows.scale * largest)
+        largest = self.transitions.weight.max((1, 2)) * self.num_hands**2
+        return np.asarray(self.transitions.scale * largest)
 
     def uniform_payoffs(self) -> np.ndarray:
         """Returns float64 [K, 2, H, H], what both get for each pair of private states, uniformly.
@@ -101,32 +108,34 @@ class PublicTable:
         Everybody plays uniformly from the public state on. Given that pair's probability at the
         public state: values are sums of these over the other's states, weighed by their reach.
         """
-        rows, hands = self.rows, self.num_hands
-        h0, h1 = rows.weight.shape[1:]
-        first = np.zeros((self.num_kinds, hands, hands))
-        even = rows.legal / np.maximum(rows.legal.sum(1, keepdims=True), 1)
-        for x in np.argsort(rows.size, kind="stable"):
-            play = [np.ones((rows.num_actions, hands)) for _ in range(2)]
-            play[int(rows.actor[x])] = even[x]
-            pay = rows.payoff[x] * play[0][:, :h0, None] * play[1][:, None, :h1]
+        transitions, hands = self.transitions, self.num_hands
+        h0, h1 = transitions.weight.shape[1:]
+        first = np.zeros((self.num_classes, hands, hands))
+        even = transitions.legal / np.maximum(transitions.legal.sum(1, keepdims=True), 1)
+        for x in np.argsort(transitions.size, kind="stable"):
+            play = [np.ones((transitions.num_actions, hands)) for _ in range(2)]
+            play[int(transitions.actor[x])] = even[x]
+            pay = transitions.payoff[x] * play[0][:, :h0, None] * play[1][:, None, :h1]
             first[x, :h0, :h1] = pay.sum(0)
-            for k in np.flatnonzero(rows.child[x] >= 0):
-                ways = [np.zeros((hands, rows.num_actions * hands + 1)) for _ in range(2)]
+            for k in np.flatnonzero(transitions.child[x] >= 0):
+                ways = [np.zeros((hands, transitions.num_actions * hands + 1)) for _ in range(2)]
                 for i in range(2):
-                    np.add.at(ways[i], (np.arange(hands)[:, None], rows.source[x, k, i]), 1)
+                    np.add.at(
+                        ways[i], (np.arange(hands)[:, None], transitions.parents_of[x, k, i]), 1
+                    )
                     ways[i] = ways[i][:, :-1] * play[i].reshape(-1)
                     ways[i] = ways[i].reshape(hands, -1, hands).sum(1)
-                after = first[rows.child[x, k]] * rows.factor[x, k]
+                after = first[transitions.child[x, k]] * transitions.factor[x, k]
                 first[x] += ways[0].T @ after @ ways[1]
         return np.stack([first, -first], 1)
 
     @functools.cached_property
-    def device_rows(self) -> Rows:
-        """`rows` as arrays of JAX."""
-        return Rows(
+    def device_transitions(self) -> Transitions:
+        """`transitions` as arrays of JAX."""
+        return Transitions(
             *(
                 jnp.asarray(x, float_type() if np.issubdtype(x.dtype, np.floating) else None)
-                for x in self.rows
+                for x in self.transitions
             )
         )
 
@@ -141,7 +150,7 @@ class PublicTable:
 
     def table_of(self, policy: Policy) -> np.ndarray:
         """Returns a compiled tree's policy as float64 [P, A, H]; the inverse of `policy_of`."""
-        out = np.zeros((len(self.parent), self.rows.num_actions, self.num_hands))
+        out = np.zeros((len(self.parent), self.transitions.num_actions, self.num_hands))
         for i in range(2):
             out[self._places(policy, i)] = policy.probabilities(i)
         return out
@@ -168,7 +177,7 @@ class PublicTable:
     def __repr__(self) -> str:
         return (
             f"PublicTable({self.game.name}: {len(self.parent)} public states of "
-            f"{self.num_kinds} kinds, {self.num_hands} private states)"
+            f"{self.num_classes} classes, {self.num_hands} private states)"
         )
 
 
@@ -202,15 +211,15 @@ def _assemble(walk: Walk, source: PublicGame | None) -> PublicTable:
     node = decisions(walk, below)
     at = np.full(size, -1)
     at[node] = np.arange(len(node))
-    if walk.kind is not None:
-        kinds = walk.kind[node]
-        _, representative = np.unique(kinds, return_index=True)
+    if walk.subgame_class is not None:
+        classes = walk.subgame_class[node]
+        _, representative = np.unique(classes, return_index=True)
         opened = [open_state(walk, below, int(node[p])) for p in representative]
         after = [following(walk, below, int(q)) for q in node]
     else:
         every = [open_state(walk, below, int(q)) for q in node]
         after = [x.children for x in every]
-        kinds, representative = kinds_of(walk, node, at, every)
+        classes, representative = classes_of(walk, node, at, every)
         opened = [every[p] for p in representative]
     parent, step = np.full(len(node), -1), np.zeros(len(node), int)
     children = np.full((len(node), max(1, *map(len, after))), -1)
@@ -220,14 +229,14 @@ def _assemble(walk: Walk, source: PublicGame | None) -> PublicTable:
     count = np.ones(len(node), int)
     for p in reversed(range(1, len(node))):
         count[parent[p]] += count[p]
-    rows = rows_of(walk, node, kinds, representative, opened, children, count)
+    transitions = transitions_of(walk, node, classes, representative, opened, children, count)
     return PublicTable(
         game=walk.game,
-        rows=rows,
+        transitions=transitions,
         parent=parent,
         step=step,
         children=children,
-        kind=kinds,
+        subgame_class=classes,
         representative=representative,
         mass=np.array([walk.weight(int(q)).sum() for q in node]),
         below=count,

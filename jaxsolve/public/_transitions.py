@@ -2,9 +2,9 @@
 
 Nodes of a search are public states at which a player acts. What chance does in between and what
 ends the game is part of the transition: a pair (action, private state) of a node leads to private
-states of its children and to payoffs. Reach flows down along `source`, counterfactual values flow
-up along `own_sink` and `other_sink`; where several pairs lead to one private state, reach is summed
-and values are shared.
+states of its children and to payoffs. Reach flows down along `parents_of`, counterfactual values
+flow up along `child_of_action` and `child_of_waiting`; where several pairs lead to one private
+state, reach is summed and values are shared.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from jaxsolve.public._walk import PLACES, Walk
 from jaxsolve.types import TERMINAL
 
 
-class Rows(NamedTuple):
-    """Public states (K kinds, A actions, C children, H private states, Hi those of player i).
+class Transitions(NamedTuple):
+    """Public states (K classes, A actions, C children, H private states, Hi those of player i).
 
     Actions are numbered by their place among the legal ones of a private state. A pair (action a,
     private state h) has the code a * H + h; of a player who waits, a is 0. A pair (child k, private
@@ -27,11 +27,11 @@ class Rows(NamedTuple):
     Attributes:
         actor: int32 [K].
         legal: bool [K, A, H], of the actor.
-        child: int32 [K, C], the kind of each child; -1 where there is none.
+        child: int32 [K, C], the class of each child; -1 where there is none.
         factor: [K, C], probability of chance on the way to it.
-        source: int32 [K, C, 2, H, M], pairs that lead to each private state of each child.
-        own_sink: int32 [K, A, H, R], what each pair of the actor leads to.
-        other_sink: int32 [K, H, S], what each private state of the player who waits leads to.
+        parents_of: int32 [K, C, 2, H, M], pairs that lead to each private state of each child.
+        child_of_action: int32 [K, A, H, R], what each pair of the actor leads to.
+        child_of_waiting: int32 [K, H, S], what each private state of the player who waits leads to.
         payoff: [K, A, H0, H1], to player 0 where the actor's action ends the game, times chance.
         weight: [K, H0, H1], probability of each pair of private states by chance; sums to 1.
         possible: bool [K, 2, H].
@@ -43,9 +43,9 @@ class Rows(NamedTuple):
     legal: Any
     child: Any
     factor: Any
-    source: Any
-    own_sink: Any
-    other_sink: Any
+    parents_of: Any
+    child_of_action: Any
+    child_of_waiting: Any
     payoff: Any
     weight: Any
     possible: Any
@@ -149,10 +149,10 @@ def _joined(ways: np.ndarray, above: np.ndarray) -> np.ndarray:
     return np.stack([ways[first, 0], above[second, 1], above[second, 2]], 1)
 
 
-def kinds_of(
+def classes_of(
     walk: Walk, node: np.ndarray, at: np.ndarray, opened: list[Opened]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns (kind of each public state, a public state of each), from the ends up."""
+    """Returns (class of each public state, a public state of each), from the ends up."""
     known: dict[Any, int] = {}
     subgame = np.zeros(len(node), int)
     mass = [walk.weight(int(q)).sum() for q in node]
@@ -171,21 +171,21 @@ def kinds_of(
         )
         subgame[p] = known.setdefault(key, len(known))
     _, first, inverse = np.unique(subgame, return_index=True, return_inverse=True)
-    order = np.argsort(first)  # kinds by their first public state: the root's is 0
+    order = np.argsort(first)  # classes by their first public state: the root's is 0
     rank = np.empty(len(order), int)
     rank[order] = np.arange(len(order))
     return rank[inverse.reshape(-1)], first[order]
 
 
-def rows_of(
+def transitions_of(
     walk: Walk,
     node: np.ndarray,
-    kinds: np.ndarray,
+    classes: np.ndarray,
     representative: np.ndarray,
     opened: list[Opened],
     children: np.ndarray,
     below: np.ndarray,
-) -> Rows:
+) -> Transitions:
     count, width = len(opened), children.shape[1]
     weight = np.stack([walk.weight(int(node[p])) for p in representative])
     mass = weight.sum((1, 2))
@@ -198,45 +198,45 @@ def rows_of(
     payoff = np.zeros((count, actions, *weight.shape[1:]))
     factor = np.zeros((count, width))
     child = np.full((count, width), -1, np.int32)
-    lists: dict[str, list[tuple[tuple[int, ...], int]]] = {"source": [], "own": [], "other": []}
+    lists: dict[str, list[tuple[tuple[int, ...], int]]] = {"parents": [], "own": [], "other": []}
     actor = walk.actor[node[representative]]
     for x in reversed(range(count)):
         here, p = opened[x], representative[x]
         payoff[x, : len(here.payoff)] = here.payoff / mass[x]
         for k, both in enumerate(here.pairs):
             c = children[p, k]
-            child[x, k] = kinds[c]
+            child[x, k] = classes[c]
             factor[x, k] = walk.weight(int(node[c])).sum() / mass[x]
             for i, pairs in enumerate(both):
                 for g, a, h in pairs.tolist():
-                    lists["source"].append(((x, k, i, g), a * hands + h))
+                    lists["parents"].append(((x, k, i, g), a * hands + h))
                     if i == actor[x]:
                         lists["own"].append(((x, a, h), k * hands + g))
                     else:
                         lists["other"].append(((x, h), k * hands + g))
     legal = np.stack([np.arange(actions)[:, None] < o.legal[:hands] for o in opened])
-    return Rows(
+    return Transitions(
         actor=actor.astype(np.int32),
         legal=legal,
         child=child,
         factor=factor,
-        source=_padded(lists["source"], (count, width, 2, hands), actions * hands),
-        own_sink=_padded(lists["own"], (count, actions, hands), width * hands),
-        other_sink=_padded(lists["other"], (count, hands), width * hands),
+        parents_of=_padded(lists["parents"], (count, width, 2, hands), actions * hands),
+        child_of_action=_padded(lists["own"], (count, actions, hands), width * hands),
+        child_of_waiting=_padded(lists["other"], (count, hands), width * hands),
         payoff=payoff,
         weight=weight / mass[:, None, None],
         possible=possible,
-        scale=_largest(opened, kinds, representative, children),
+        scale=_largest(opened, classes, representative, children),
         size=below[representative].astype(np.int32),
     )
 
 
 def _largest(
-    opened: list[Opened], kinds: np.ndarray, representative: np.ndarray, children: np.ndarray
+    opened: list[Opened], classes: np.ndarray, representative: np.ndarray, children: np.ndarray
 ) -> np.ndarray:
-    """Returns float64 [K], the largest payoff below each kind; 1 where there is none."""
-    scale = np.array([x.largest for x in opened])[kinds]
-    for p in reversed(range(len(kinds))):
+    """Returns float64 [K], the largest payoff below each class; 1 where there is none."""
+    scale = np.array([x.largest for x in opened])[classes]
+    for p in reversed(range(len(classes))):
         after = children[p][children[p] >= 0]
         scale[p] = max(scale[p], scale[after].max(initial=0))
     return np.where(scale > 0, scale, 1.0)[representative]

@@ -42,7 +42,7 @@ class Walk:
             the own action among the legal ones or -1), an entry for every way to come about.
         root: the first public state at which a player acts.
         features: float64 [Q, F], what a network is told; None if the rules do not say.
-        kind: int [Q], equal where what follows is; None where that is not known.
+        subgame_class: int [Q], equal where what follows is; None where that is not known.
         infosets: per player, infostate -> (public state, private state) where they act, or None.
     """
 
@@ -54,7 +54,7 @@ class Walk:
     origin: Callable[[int, int], np.ndarray]
     root: int
     features: np.ndarray | None
-    kind: np.ndarray | None
+    subgame_class: np.ndarray | None
     infosets: tuple[dict[int, tuple[int, int]], ...] | None
 
 
@@ -71,8 +71,8 @@ def walk_cards(game: PublicGame) -> Walk:
         return np.stack([hands, hands, action], 1)
 
     features = np.zeros((len(game.parent), game.features.shape[1]))
-    acts = game.kind >= 0
-    features[acts] = game.features[game.kind[acts]]
+    acts = game.subgame_class >= 0
+    features[acts] = game.features[game.subgame_class[acts]]
     return Walk(
         game=game.game,
         parent=game.parent,
@@ -82,7 +82,7 @@ def walk_cards(game: PublicGame) -> Walk:
         origin=origin,
         root=game.root,
         features=features,
-        kind=game.kind,
+        subgame_class=game.subgame_class,
         infosets=None,
     )
 
@@ -144,7 +144,7 @@ def walk_states(game: Game, *, max_states: int = MAX_STATES) -> Walk:
         origin=origin,
         root=_first_decision(game, parent, actor),
         features=None if features is None else features[first],
-        kind=None,
+        subgame_class=None,
         infosets=tuple(_infosets(pairs[i], slots[i], actor, i) for i in range(2)),
     )
 

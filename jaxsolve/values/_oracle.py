@@ -16,12 +16,13 @@ class Oracle:
     """A `ValueFunction` that solves the subgame below each leaf, from scratch at every call.
 
     Attributes:
-        solve: a pytree, (kind int32 [], beliefs [2, H]) -> values per unit of the opponent's reach
-            [2, H]. `search.oracle` makes one of a solver; leaves know nothing of solving.
+        solve: a pytree, (subgame_class int32 [], beliefs [2, H]) -> values per unit of the
+            opponent's reach [2, H]. `search.oracle` makes one of a solver; leaves know nothing of
+            solving.
     """
 
     solve: Any
 
-    def __call__(self, kind: Array, beliefs: Array) -> Array:
+    def __call__(self, subgame_class: Array, beliefs: Array) -> Array:
         """See `ValueFunction`."""
-        return jax.vmap(self.solve)(kind, beliefs)
+        return jax.vmap(self.solve)(subgame_class, beliefs)

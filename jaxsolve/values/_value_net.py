@@ -4,10 +4,11 @@ At the depth limit of a card game the rest is a subgame that depends on the publ
 ranges only. A *value function* maps them to counterfactual values (Moravcik et al. 2017, DeepStack;
 Schmid et al. 2023, Student of Games):
 
-    (kind int32 [F], beliefs float [F, 2, H]) -> float [F, 2, H]
+    (subgame_class int32 [F], beliefs float [F, 2, H]) -> float [F, 2, H]
 
-`kind` is the number of the public state's subgame (`public.PublicGame`), beliefs sum to 1 for each
-player, and values are per unit of the opponent's reach, chance moves below the leaf included.
+`subgame_class` is the number of the public state's subgame (`public.PublicGame`), beliefs sum to 1
+for each player, and values are per unit of the opponent's reach, chance moves below the leaf
+included.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from jaxsolve.tree import GatherSum, take
 from jaxsolve.types import Array
 
 ValueFunction = Callable[[Array, Array], Array]
-"""(kind [F], beliefs [F, 2, H]) -> values per unit of the opponent's reach [F, 2, H]; a pytree."""
+"""(subgame_class [F], beliefs [F, 2, H]) -> values [F, 2, H] per unit of the opponent's reach; a
+pytree."""
 
 
 @jax.tree_util.register_dataclass
@@ -33,7 +35,7 @@ class ValueLeaf:
 
     Attributes:
         value: a `ValueFunction`; its parameters are leaves of this pytree.
-        kind: int32 [F], the subgame below each leaf.
+        subgame_class: int32 [F], the subgame below each leaf.
         factor: float [F], probability of chance on the way from the root; 0 in padding.
         possible: bool [F, 2, H], hands that can be held there.
         sequence: per player, int32 [F], the sequence that leads to the leaf.
@@ -41,7 +43,7 @@ class ValueLeaf:
     """
 
     value: Any
-    kind: Array
+    subgame_class: Array
     factor: Array
     possible: Array
     sequence: tuple[Array, ...]
@@ -50,7 +52,7 @@ class ValueLeaf:
     def __call__(self, player: int, reach: Sequence[Array]) -> Array:
         """See `LeafOperator`."""
         ranges = jnp.stack([take(reach[i], self.sequence[i]) for i in range(2)], 1)
-        worth = scaled_values(self.value, self.kind, ranges, self.possible)
+        worth = scaled_values(self.value, self.subgame_class, ranges, self.possible)
         mine = worth[:, player] * self.factor[:, None]
         return self.leaves[player](jnp.concatenate([mine, jnp.zeros_like(mine[:1])]))
 
@@ -59,17 +61,19 @@ class ValueLeaf:
         return dataclasses.replace(self, factor=self.factor * scale)
 
 
-def scaled_values(value: ValueFunction, kind: Array, ranges: Array, possible: Array) -> Array:
+def scaled_values(
+    value: ValueFunction, subgame_class: Array, ranges: Array, possible: Array
+) -> Array:
     """Returns counterfactual values [F, 2, H] for ranges that need not be normalised.
 
     Args:
         value: of beliefs.
-        kind: int32 [F].
+        subgame_class: int32 [F].
         ranges: float [F, 2, H], own reaches.
         possible: bool [F, 2, H]; other hands have no reach and the value 0.
     """
     beliefs, mass = normalised(ranges, possible)
-    return jnp.where(possible, value(kind, beliefs) * mass[:, ::-1, None], 0)
+    return jnp.where(possible, value(subgame_class, beliefs) * mass[:, ::-1, None], 0)
 
 
 def normalised(ranges: Array, possible: Array) -> tuple[Array, Array]:

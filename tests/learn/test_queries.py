@@ -30,8 +30,8 @@ def queries(**options: Any) -> learn.Source:
     chosen: Any = {"roots": [0], "search_iterations": 6, "iterations": 10} | options
     return learn.search_queries(
         game,
-        subgames(game, actions_limit(1), kinds=[0]),
-        subgames(game, no_limit, kinds=[CHECKED, BET]),
+        subgames(game, actions_limit(1), classes=[0]),
+        subgames(game, no_limit, classes=[CHECKED, BET]),
         js.pcfr_plus(),
         **chosen,
     )
@@ -50,11 +50,11 @@ def test_beliefs_after_each_action_come_from_one_policy(explore: float):
     parted = 0
     for seed in range(12):
         examples, _ = sample(net(), source.init(jax.random.key(0)), jax.random.key(seed))
-        kind, beliefs = np.asarray(examples.kind), np.asarray(examples.beliefs)
-        assert set(kind.tolist()) == {CHECKED, BET}
+        subgame_class, beliefs = np.asarray(examples.subgame_class), np.asarray(examples.beliefs)
+        assert set(subgame_class.tolist()) == {CHECKED, BET}
         np.testing.assert_allclose(beliefs.sum(-1), 1, rtol=1e-5)
         np.testing.assert_allclose(beliefs[:, 1], beliefs[:1, 1].repeat(16, 0), atol=1e-6)
-        after = [beliefs[kind == k, 0] for k in (CHECKED, BET)]
+        after = [beliefs[subgame_class == k, 0] for k in (CHECKED, BET)]
         for same in after:
             np.testing.assert_allclose(same, same[:1].repeat(len(same), 0), atol=1e-6)
         if explore:

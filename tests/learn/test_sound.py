@@ -84,15 +84,15 @@ def test_public_states_are_visited_as_often_as_the_composed_policy_reaches_them(
     where = table("kuhn")
     policy = compose_growing(resolver(), net("kuhn"), jax.random.key(9))
     found = respond(where, policy)
-    weight = np.asarray(where.rows.weight)[where.kind]
+    weight = np.asarray(where.transitions.weight)[where.subgame_class]
     reach = np.einsum("pab,pa,pb->p", weight, found.reach[:, 0], found.reach[:, 1])
     reach *= where.mass / where.mass[0]
     states, _ = history()
-    kinds = np.concatenate([np.asarray(s.lanes.kind) for s in states[:-1]])
+    classes = np.concatenate([np.asarray(s.lanes.subgame_class) for s in states[:-1]])
     episodes = int(states[-1].ended)
     assert episodes > 2500
-    # Each public state is its own kind here, and is seen once in an episode at most.
-    counts = np.bincount(kinds, minlength=4)[where.kind]
+    # Each public state is its own subgame_class here, and is seen once in an episode at most.
+    counts = np.bincount(classes, minlength=4)[where.subgame_class]
     starts = episodes + E  # lanes whose episode goes on; their start is counted, too
     assert abs(counts[0] - starts) <= E
     off = (counts[1:] - counts[0] * reach[1:]) ** 2 / (counts[0] * reach[1:] * (1 - reach[1:]))
@@ -109,11 +109,11 @@ def test_queries_come_as_often_as_asked():
     # A search asks about nothing if its root has no public states below: that of a seat's second
     # decision, and those of queries about the last decision.
     second = [p for p in range(4) if where.parent[p] > 0]
-    inner = (where.rows.child >= 0).any(-1)
-    kinds = np.concatenate([np.asarray(s.lanes.kind) for s in states[:-1]])
-    actors = int((~np.isin(kinds, where.kind[second])).sum())
+    inner = (where.transitions.child >= 0).any(-1)
+    classes = np.concatenate([np.asarray(s.lanes.subgame_class) for s in states[:-1]])
+    actors = int((~np.isin(classes, where.subgame_class[second])).sum())
     works = np.concatenate([x.policy_weight[E:] > 0 for x in made])
-    solvers = int(inner[np.concatenate([x.kind[E:] for x in made])[works]].sum())
+    solvers = int(inner[np.concatenate([x.subgame_class[E:] for x in made])[works]].sum())
     assert actors > 4000
     assert solvers > 400
     for sent, searches, mean in ((0, actors, Q_SEARCH), (1, solvers, Q_RECURSIVE)):
@@ -135,17 +135,17 @@ def test_solved_queries_are_worth_what_their_subgames_are():
 
     @jax.jit
     @jax.vmap
-    def exact(kind: Any, beliefs: Any) -> Any:
-        return solve_whole(whole, kind, beliefs, jnp.int32(1000)).root_values
+    def exact(subgame_class: Any, beliefs: Any) -> Any:
+        return solve_whole(whole, subgame_class, beliefs, jnp.int32(1000)).root_values
 
-    unit = np.asarray(net("kuhn").unit(some.kind[rows]))[:, None, None]
+    unit = np.asarray(net("kuhn").unit(some.subgame_class[rows]))[:, None, None]
     beliefs = some.beliefs[rows]
-    want = np.asarray(exact(some.kind[rows], beliefs)) / unit
+    want = np.asarray(exact(some.subgame_class[rows], beliefs)) / unit
     # Single hands may have several values; what both beliefs weigh them to is that of the subgame.
     each = (beliefs * (some.values[rows] - want)).sum(-1)
     np.testing.assert_allclose(each, 0, atol=0.05)
     assert np.abs((beliefs * want).sum(-1)).max() > 0.2
-    legal = np.asarray(where.rows.legal)[some.kind[rows]]
+    legal = np.asarray(where.transitions.legal)[some.subgame_class[rows]]
     held = legal.any(1)
     np.testing.assert_allclose(some.policy[rows].sum(1)[held], 1, atol=1e-5)
 
@@ -155,23 +155,23 @@ def test_decisions_come_back_with_their_outcome():
     """Outcomes weighed by the chance of meeting the other's beliefs, for the pair that met."""
     where = table("kuhn")
     _, made = history()
-    late = where.device_rows and resolver().search.ground.depth
+    late = where.device_transitions and resolver().search.model.depth
     assert not any(x.policy_weight[:E].any() for x in made[:late])
     assert all((x.policy_weight[:E] == 1).all() for x in made[late:])
-    kinds = jax.tree.map(
+    classes = jax.tree.map(
         lambda *x: np.concatenate(x), *[jax.tree.map(lambda x: x[:E], x) for x in made[late:]]
     )
-    td = kinds.value_weight.any((1, 2))
+    td = classes.value_weight.any((1, 2))
     spread = math.sqrt(P_TD1 * (1 - P_TD1) / len(td))
     assert abs(td.mean() - P_TD1) < 4 * spread
-    assert (kinds.value_weight[td].sum(-1) == 1).all()
-    unit = np.asarray(net("kuhn").unit(kinds.kind))[:, None]
-    hand = kinds.value_weight.argmax(-1)
-    found = (kinds.values * kinds.value_weight).sum(-1) * unit
-    weight = np.asarray(where.rows.weight)[kinds.kind]
+    assert (classes.value_weight[td].sum(-1) == 1).all()
+    unit = np.asarray(net("kuhn").unit(classes.subgame_class))[:, None]
+    hand = classes.value_weight.argmax(-1)
+    found = (classes.values * classes.value_weight).sum(-1) * unit
+    weight = np.asarray(where.transitions.weight)[classes.subgame_class]
     for n in np.flatnonzero(td)[:200]:
         h0, h1 = hand[n]
-        against = (weight[n, h0] @ kinds.beliefs[n, 1], kinds.beliefs[n, 0] @ weight[n, :, h1])
+        against = (weight[n, h0] @ classes.beliefs[n, 1], classes.beliefs[n, 0] @ weight[n, :, h1])
         outcome = found[n] / against
         assert outcome[0] == pytest.approx(-outcome[1], abs=1e-4)
         assert min(abs(abs(outcome[0]) - x) for x in (1, 2)) < 1e-4
@@ -181,7 +181,7 @@ def test_decisions_come_back_with_their_outcome():
 def test_a_seat_remembers_what_the_composition_passes_on():
     where = table(SMALL)
     search = growing_search(where, js.cfr_plus(2.0), simulations=12, way=6)
-    rows = where.device_rows
+    rows = where.device_transitions
     fair = jnp.ones((2, where.num_hands))
     grown = jax.jit(gt_cfr)(search, net(SMALL), jnp.int32(0), fair, jax.random.key(3))
     arrays = jax.device_get(grown)
@@ -201,7 +201,7 @@ def test_a_seat_remembers_what_the_composition_passes_on():
             for k in steps:
                 memory = move(rows, memory, jnp.int32(seat), jnp.int32(k))
             want = next_task(where, arrays, task, node)
-            assert int(memory.root) == where.kind[want.root]
+            assert int(memory.root) == where.subgame_class[want.root]
             left = [int(k) for k in memory.path if k >= 0]
             assert left == steps[len(steps) - len(left) :]
             at = want.root
@@ -254,10 +254,10 @@ def test_a_resumed_run_is_the_same_and_other_settings_are_refused(tmp_path: Path
 def test_uniform_episodes_see_what_uniform_play_reaches(name: str):
     """Chance below a decision, private states that merge, and ends within a public state."""
     where = table(name)
-    rows = where.device_rows
+    rows = where.device_transitions
     count = 6000
-    longest = growing_search(where, js.cfr_plus(), simulations=1).ground.depth
-    legal = where.rows.legal[where.kind]
+    longest = growing_search(where, js.cfr_plus(), simulations=1).model.depth
+    legal = where.transitions.legal[where.subgame_class]
     uniform = legal / np.maximum(legal.sum(1, keepdims=True), 1)
     found = respond(where, uniform)
 
@@ -265,29 +265,33 @@ def test_uniform_episodes_see_what_uniform_play_reaches(name: str):
         start, moves = jax.random.split(key)
 
         def move(carry: Any, draw: Any) -> Any:
-            kind, pair, over = carry
+            subgame_class, pair, over = carry
             act, chance = draw
-            seat = rows.actor[kind]
-            options = rows.legal[kind, :, pair[seat]]
+            seat = rows.actor[subgame_class]
+            options = rows.legal[subgame_class, :, pair[seat]]
             action = (act * options.sum()).astype(jnp.int32)
-            ended, outcome, child, after = _sound_play.step(rows, kind, pair, action, chance)
-            seen = jnp.where(over, where.num_kinds, kind)
-            state = (rows.child[kind, child], after, over | ended)
+            ended, outcome, child, after = _sound_play.step(
+                rows, subgame_class, pair, action, chance
+            )
+            seen = jnp.where(over, where.num_classes, subgame_class)
+            state = (rows.child[subgame_class, child], after, over | ended)
             return state, (seen, jnp.where(over, 0, outcome))
 
         first = (jnp.int32(0), _sound_play._deal(rows, start), jnp.bool_(False))
         (_, _, over), seen = jax.lax.scan(move, first, jax.random.uniform(moves, (longest, 2)))
         return over, seen
 
-    over, (kinds, outcomes) = jax.jit(jax.vmap(episode))(jax.random.split(jax.random.key(0), count))
+    over, (classes, outcomes) = jax.jit(jax.vmap(episode))(
+        jax.random.split(jax.random.key(0), count)
+    )
     assert bool(over.all())
     total = np.asarray(outcomes).sum(1)
     assert abs(total.mean() - found.value[0]) < 4 * total.std() / math.sqrt(count)
-    weight = np.asarray(where.rows.weight)[where.kind]
+    weight = np.asarray(where.transitions.weight)[where.subgame_class]
     reach = [r[:, : weight.shape[1 + i]] for i, r in enumerate(found.reach.swapaxes(0, 1))]
     reached = np.einsum("pab,pa,pb->p", weight, *reach) * where.mass / where.mass[0]
-    want = np.bincount(where.kind, reached, where.num_kinds)
-    got = np.bincount(np.asarray(kinds).ravel(), minlength=where.num_kinds + 1)[:-1] / count
+    want = np.bincount(where.subgame_class, reached, where.num_classes)
+    got = np.bincount(np.asarray(classes).ravel(), minlength=where.num_classes + 1)[:-1] / count
     spread = np.sqrt(want / count)
     assert (np.abs(got - want) <= 4.5 * spread + 1e-9).all()
 
@@ -307,18 +311,18 @@ def test_the_queue_is_first_in_first_out_and_loses_the_oldest():
     rng = np.random.default_rng(0)
     number, lost = 0, 0
     for _ in range(40):
-        kind = jnp.arange(number, number + 4).reshape(2, 2)
+        subgame_class = jnp.arange(number, number + 4).reshape(2, 2)
         sends = rng.random((2, 2)) < 0.6
-        beliefs = jnp.broadcast_to(kind[..., None, None], (2, 2, 2, 1)).astype(float)
-        queries = _sound.Queries(jnp.zeros(2), kind, beliefs)
+        beliefs = jnp.broadcast_to(subgame_class[..., None, None], (2, 2, 2, 1)).astype(float)
+        queries = _sound.Queries(jnp.zeros(2), subgame_class, beliefs)
         queue, gone = _sound._push(queue, queries, jnp.asarray(sends))
-        want += [int(k) for k in np.asarray(kind)[sends]]
+        want += [int(k) for k in np.asarray(subgame_class)[sends]]
         lost += max(len(want) - 5, 0)
         assert int(gone) == max(len(want) - 5, 0)
         want = want[-5:]
-        kinds, told, there, queue = _sound._pop(queue, 2)
+        classes, told, there, queue = _sound._pop(queue, 2)
         got, want = want[:2], want[2:]
-        assert [int(k) for k, t in zip(kinds, there, strict=True) if t] == got
+        assert [int(k) for k, t in zip(classes, there, strict=True) if t] == got
         np.testing.assert_array_equal(np.asarray(told)[: len(got), 0, 0], got)
         assert int(queue.waiting) == len(want)
         number += 4

@@ -58,7 +58,7 @@ def losses(trained: learn.Trained) -> list[float]:
 def test_it_learns_exact_values():
     game = kuhn()
     held = learn.held_out(
-        game, js.pcfr_plus(), kinds=[1, 2], count=32, iterations=200, key=jax.random.key(5)
+        game, js.pcfr_plus(), classes=[1, 2], count=32, iterations=200, key=jax.random.key(5)
     )
     plan = learn.Plan(steps=40, updates=16, minibatch=64, buffer=1024)
     before = learn.errors(net(), held)
@@ -134,7 +134,7 @@ def test_a_policy_head_learns_the_policies_too():
     target = np.asarray(examples.policy)
 
     def distance(net: nets.Net) -> float:
-        logits = net.output(examples.kind, examples.beliefs).logits
+        logits = net.output(examples.subgame_class, examples.beliefs).logits
         assert logits is not None
         policy = np.asarray(jax.nn.softmax(logits, 1))
         return float(np.abs(policy - target).mean())
@@ -145,12 +145,12 @@ def test_a_policy_head_learns_the_policies_too():
 def test_stages_go_from_the_bottom_up():
     source = deepstack()
     state = source.init(jax.random.key(0))
-    kinds, sample = [], jax.jit(source.sample)
+    classes, sample = [], jax.jit(source.sample)
     for step in range(4):
         examples, state = sample(net(), state, jax.random.fold_in(jax.random.key(1), step))
-        kinds.append(set(np.asarray(examples.kind).tolist()))
-    assert kinds[0] | kinds[1] == {1, 2}
-    assert 0 in kinds[2] | kinds[3]
+        classes.append(set(np.asarray(examples.subgame_class).tolist()))
+    assert classes[0] | classes[1] == {1, 2}
+    assert 0 in classes[2] | classes[3]
 
 
 @pytest.mark.slow  # seconds of compilation
@@ -170,12 +170,12 @@ def test_self_play_starts_at_the_start_and_follows_the_search():
     for step in range(6):
         examples, state = sample(net(), state, jax.random.fold_in(jax.random.key(2), step))
         if step == 0:
-            assert set(np.asarray(examples.kind).tolist()) == {0}
+            assert set(np.asarray(examples.subgame_class).tolist()) == {0}
             np.testing.assert_allclose(examples.beliefs, 1 / 3, atol=1e-6)
-        seen |= set(np.asarray(examples.kind).tolist())
+        seen |= set(np.asarray(examples.subgame_class).tolist())
         np.testing.assert_allclose(examples.beliefs.sum(-1), 1, atol=1e-5)
         assert bool(jnp.isfinite(examples.values).all())
-    assert seen == set(range(game.num_kinds))
+    assert seen == set(range(game.num_classes))
 
 
 def test_bad_input():

@@ -33,38 +33,40 @@ def whole(name: str) -> js.PublicTree:
 
 @functools.partial(jax.jit, static_argnames="iterations")
 def solved(
-    games: Any, value: Any, kind: Any, ranges: Any, gadget: Any = None, *, iterations: int
+    games: Any, value: Any, subgame_class: Any, ranges: Any, gadget: Any = None, *, iterations: int
 ) -> Any:
-    return solve_belief(games, value, js.pcfr_plus(), kind, ranges, gadget, iterations=iterations)
+    return solve_belief(
+        games, value, js.pcfr_plus(), subgame_class, ranges, gadget, iterations=iterations
+    )
 
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc", "liars_dice(sides=4)"])
 def test_kinds_are_equal_subgames(name: str):
     game = made(name)
     acts = game.actor >= 0
-    assert (game.kind[acts] >= 0).all()
-    assert (game.kind[~acts] == -1).all()
-    assert (game.kind[game.representative] == np.arange(game.num_kinds)).all()
+    assert (game.subgame_class[acts] >= 0).all()
+    assert (game.subgame_class[~acts] == -1).all()
+    assert (game.subgame_class[game.representative] == np.arange(game.num_classes)).all()
     for node in np.flatnonzero(acts):
-        other = int(game.representative[game.kind[node]])
+        other = int(game.representative[game.subgame_class[node]])
         assert game.actor[node] == game.actor[other]
         mine, theirs = game.children[node], game.children[other]
         assert (game.action[mine] == game.action[theirs]).all()
-        assert (game.kind[mine] == game.kind[theirs]).all()
+        assert (game.subgame_class[mine] == game.subgame_class[theirs]).all()
         assert (game.payoff[mine] == game.payoff[theirs]).all()
         assert (game.possible[node] == game.possible[other]).all()
 
 
 def test_liars_dice_has_a_kind_for_each_bid_and_player():
     # 8 bids, of which either player can have made all but the first and last: 1 + 2 * 7 + 1.
-    assert made("liars_dice(sides=4)").num_kinds == 16
-    assert made("leduc").num_kinds == 6 + 6 * 18  # round 1, and 3 pots x 6 boards
+    assert made("liars_dice(sides=4)").num_classes == 16
+    assert made("leduc").num_classes == 6 + 6 * 18  # round 1, and 3 pots x 6 boards
 
 
 @pytest.mark.parametrize("name", ["kuhn", pytest.param(SMALL, marks=pytest.mark.slow)])
 def test_a_search_from_the_start_is_cfr_on_the_whole_game(name: str):
     game, tree = made(name), whole(name)
-    games_ = subgames(game, no_limit, kinds=[0])
+    games_ = subgames(game, no_limit, classes=[0])
     with jax.enable_x64(False):
         found = solved(games_, None, jnp.int32(0), jnp.ones((2, game.num_hands)), iterations=20)
         table = np.zeros((len(game.parent), max(map(len, game.children)), game.num_hands))
@@ -84,7 +86,7 @@ def test_a_search_from_the_start_is_cfr_on_the_whole_game(name: str):
 def test_values_and_ranges_at_nodes_are_those_of_the_policies():
     """Against sums over all deals in numpy."""
     game = made(SMALL)
-    games_ = subgames(game, no_limit, kinds=[0])
+    games_ = subgames(game, no_limit, classes=[0])
     ranges = np.random.default_rng(0).random((2, game.num_hands))
     found = solved(games_, None, jnp.int32(0), jnp.asarray(ranges, jnp.float32), iterations=7)
     nodes = found.nodes
@@ -138,7 +140,7 @@ def test_with_solved_leaves_a_depth_limited_search_is_part_of_an_equilibrium(nam
         tree = js.compile(games.load(name), layout="hands")
         exact = js.solve_lp(tree)
         leaf = oracle(game, js.pcfr_plus(), iterations=120)
-        cut = subgames(game, limit, kinds=[0])
+        cut = subgames(game, limit, classes=[0])
         ranges = jnp.ones((2, game.num_hands))
         found = solved(cut, leaf, jnp.int32(0), ranges, iterations=250)
         assert found.value_at(0, jnp.int32(0)).sum() == pytest.approx(exact.value, abs=1e-4)
@@ -175,20 +177,20 @@ def _inner(game: Any, limit: Any) -> list[int]:
 def test_resolving_keeps_what_the_gadget_promises():
     """The opponent gets no more than promised where the promise can be kept."""
     game = made("leduc")
-    kind = game.kinds_after_chance()[4]
-    games_ = subgames(game, no_limit, kinds=[kind])
+    subgame_class = game.classes_after_chance()[4]
+    games_ = subgames(game, no_limit, classes=[subgame_class])
     rng = np.random.default_rng(1)
     ranges = jnp.asarray(rng.random((2, 6)), jnp.float32)
-    free = solved(games_, None, jnp.int32(kind), ranges, iterations=500)
+    free = solved(games_, None, jnp.int32(subgame_class), ranges, iterations=500)
     promised = free.value_at(1, jnp.int32(0))
     gadget = Gadget(jnp.array([False, True]), jnp.stack([jnp.zeros(6), promised]), jnp.float32(0.5))
-    found = solved(games_, None, jnp.int32(kind), ranges, gadget, iterations=2000)
-    best = _best_response(games_, kind, found, ranges)
+    found = solved(games_, None, jnp.int32(subgame_class), ranges, gadget, iterations=2000)
+    best = _best_response(games_, subgame_class, found, ranges)
     assert float((best - promised).max()) <= 2e-3
     # With no promise worth taking the opponent always follows: an even range.
     low = gadget._replace(alternative=jnp.full((2, 6), -100.0))
-    even = solved(games_, None, jnp.int32(kind), ranges, low, iterations=500)
-    possible = np.asarray(game.possible[game.representative[kind], 1])
+    even = solved(games_, None, jnp.int32(subgame_class), ranges, low, iterations=500)
+    possible = np.asarray(game.possible[game.representative[subgame_class], 1])
     follow = np.asarray(even.range_at(1, jnp.int32(0)))
     assert follow[possible] == pytest.approx(
         0.5 + 0.5 * np.asarray(ranges[1] / np.asarray(ranges[1])[possible].max())[possible],
@@ -196,11 +198,11 @@ def test_resolving_keeps_what_the_gadget_promises():
     )
 
 
-def _best_response(games_: Any, kind: int, found: Any, ranges: Any) -> np.ndarray:
+def _best_response(games_: Any, subgame_class: int, found: Any, ranges: Any) -> np.ndarray:
     """Counterfactual values of a best response of player 1 at the root [H]."""
     nodes = found.nodes
     game = made("leduc")
-    root = int(game.representative[kind])
+    root = int(game.representative[subgame_class])
 
     def best(m: int, node: int, reach: np.ndarray) -> np.ndarray:
         below = [int(c) for c in nodes.child[m] if c >= 0]

@@ -27,7 +27,7 @@ def table(name: str) -> PublicTable:
     return public_table(games.load(name))
 
 
-def nothing(kind: Any, beliefs: Any) -> Any:
+def nothing(subgame_class: Any, beliefs: Any) -> Any:
     return jnp.zeros_like(beliefs)
 
 
@@ -35,7 +35,7 @@ ZERO = jax.tree_util.Partial(nothing)
 
 
 def uniform(where: PublicTable) -> np.ndarray:
-    legal = where.rows.legal[where.kind]
+    legal = where.transitions.legal[where.subgame_class]
     return legal / np.maximum(legal.sum(1, keepdims=True), 1)
 
 

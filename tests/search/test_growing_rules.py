@@ -12,7 +12,7 @@ import pytest
 
 import games
 import jaxsolve as js
-from jaxsolve.public import PublicTable, compiled, public_table, rules
+from jaxsolve.public import PublicTable, listed_model, public_table, rules_model
 from jaxsolve.public._rules import CHILDREN, LISTS, WORLDS
 from jaxsolve.search import Grown, growing_search, gt_cfr
 
@@ -47,10 +47,10 @@ _search = jax.jit(gt_cfr)
 
 def grown(name: str, simulations: int, solver: Any, **room: Any) -> Grown:
     """A search from the rules."""
-    options = {"depth": compiled(table(name)).depth, **ROOM[name], **room}
-    ground, root = rules(games.load(name), **options)
-    search = growing_search(ground, solver, simulations=simulations)
-    ranges = jnp.ones((2, ground.hands))
+    options = {"depth": listed_model(table(name)).depth, **ROOM[name], **room}
+    model, root = rules_model(games.load(name), **options)
+    search = growing_search(model, solver, simulations=simulations)
+    ranges = jnp.ones((2, model.hands))
     return _search(search, ZERO, root, ranges, jax.random.key(0))
 
 
@@ -69,8 +69,8 @@ def test_the_tree_is_that_of_the_table(name: str):
     search = growing_search(where, PAPER, simulations=60, capacity=max(61, where.below[0]))
     want = _search(search, ZERO, jnp.int32(0), jnp.ones((2, where.num_hands)), jax.random.key(0))
     got = grown(name, 60, PAPER)
-    count, width = int(want.growth.num_opened), where.rows.num_children
-    actions, hands = where.rows.num_actions, where.num_hands
+    count, width = int(want.growth.num_opened), where.transitions.num_children
+    actions, hands = where.transitions.num_actions, where.num_hands
     assert got.status == 0
     assert got.growth.num_opened == count > 3
     np.testing.assert_array_equal(got.growth.opened[:count, :width], want.growth.opened[:count])
@@ -83,8 +83,8 @@ def test_the_tree_is_that_of_the_table(name: str):
     )
     if hasattr(games.load(name), "public_features"):
         told = got.growth.store.told[got.growth.public[:count]]
-        kinds = np.asarray(want.growth.public)[:count]
-        np.testing.assert_allclose(told, where.features[kinds], atol=1e-6)
+        classes = np.asarray(want.growth.public)[:count]
+        np.testing.assert_allclose(told, where.features[classes], atol=1e-6)
 
 
 @pytest.mark.slow
@@ -113,10 +113,10 @@ def test_what_does_not_fit_is_said(name: str, room: dict[str, int], bit: int):
 
 def test_bad_input():
     with pytest.raises(ValueError, match="use worlds=6, hands=3 or more"):
-        rules(games.load("kuhn"), depth=3, worlds=2, hands=2, children=2)
+        rules_model(games.load("kuhn"), depth=3, worlds=2, hands=2, children=2)
     with pytest.raises(ValueError, match="has 3 players"):
-        rules(games.load("kuhn(players=3)"), depth=3, worlds=2, hands=2, children=2)
+        rules_model(games.load("kuhn(players=3)"), depth=3, worlds=2, hands=2, children=2)
     with pytest.raises(ValueError, match="must be positive"):
-        rules(games.load("kuhn"), depth=0, worlds=6, hands=3, children=2)
+        rules_model(games.load("kuhn"), depth=0, worlds=6, hands=3, children=2)
     with pytest.raises(ValueError, match="shows something in public"):
-        rules(games.load("goofspiel(cards=3)"), depth=3, worlds=9, hands=9, children=9)
+        rules_model(games.load("goofspiel(cards=3)"), depth=3, worlds=9, hands=9, children=9)

@@ -13,7 +13,7 @@ import pytest
 import games
 import jaxsolve as js
 from jaxsolve.evaluate import respond
-from jaxsolve.public import PublicTable, public_table, rules
+from jaxsolve.public import PublicTable, public_table, rules_model
 from jaxsolve.search import (
     Grown,
     compose_growing,
@@ -40,10 +40,10 @@ ZERO = jax.tree_util.Partial(nothing)
 _search = jax.jit(gt_cfr)
 
 
-def grown(simulations: int, *, thorough: bool, path: tuple[int, ...] = ()) -> Grown:
+def grown(simulations: int, *, skip_solved: bool, path: tuple[int, ...] = ()) -> Grown:
     where = table(SMALL)
     options = growing_search(
-        where, OURS, simulations=simulations, capacity=where.below[0], thorough=thorough
+        where, OURS, simulations=simulations, capacity=where.below[0], skip_solved=skip_solved
     )
     way = jnp.asarray([*path, -1, -1][:2], jnp.int32)
     ranges = jnp.ones((2, where.num_hands))
@@ -55,7 +55,11 @@ def grown(simulations: int, *, thorough: bool, path: tuple[int, ...] = ()) -> Gr
 def test_every_simulation_opens_something_until_all_is_open():
     size = int(table(SMALL).below[0])
     assert size > 12
-    few, many, paper = grown(8, thorough=True), grown(60, thorough=True), grown(60, thorough=False)
+    few, many, paper = (
+        grown(8, skip_solved=True),
+        grown(60, skip_solved=True),
+        grown(60, skip_solved=False),
+    )
     assert few.growth.num_opened == 9
     assert not few.growth.done[0]
     assert (many.growth.num_opened, many.growth.num_leaves) == (size, 0)
@@ -65,8 +69,8 @@ def test_every_simulation_opens_something_until_all_is_open():
 
 
 def test_what_is_done_has_nothing_left_below():
-    growth = grown(8, thorough=True).growth
-    rows, count = table(SMALL).rows, int(growth.num_opened)
+    growth = grown(8, skip_solved=True).growth
+    rows, count = table(SMALL).transitions, int(growth.num_opened)
     for node in range(count):
         real = rows.child[int(growth.row[node])] >= 0
         below = np.asarray(growth.opened[node])[real]
@@ -79,13 +83,13 @@ def test_grows_below_the_focus_first():
     step = int(np.argmax(where.children[0] >= 0))
     node = int(where.children[0, step])
     size = int(where.below[node])
-    first = grown(size // 2, thorough=True, path=(step,))
+    first = grown(size // 2, skip_solved=True, path=(step,))
     assert int(first.focus) == 1
     assert not first.growth.done[1]
     count = int(first.growth.num_opened)
     inside = np.asarray(first.growth.up)[2:count]
     assert (inside > 0).all()  # nothing beside the way
-    more = grown(300, thorough=True, path=(step,))
+    more = grown(300, skip_solved=True, path=(step,))
     assert more.growth.done[1]
     assert more.growth.num_opened > 1 + size
 
@@ -93,10 +97,12 @@ def test_grows_below_the_focus_first():
 def test_with_worthless_leaves_comes_to_the_equilibrium():
     where = table("kuhn")
     gaps = {}
-    for thorough in (False, True):
-        resolver = growing_resolver(where, OURS, simulations=300, capacity=4, thorough=thorough)
+    for skip_solved in (False, True):
+        resolver = growing_resolver(
+            where, OURS, simulations=300, capacity=4, skip_solved=skip_solved
+        )
         found = compose_growing(resolver, ZERO, jax.random.key(0))
-        gaps[thorough] = respond(where, found).exploitability
+        gaps[skip_solved] = respond(where, found).exploitability
     assert gaps[True] < 3e-3
     assert gaps[False] > 10 * gaps[True]  # leaves beside the way are never opened
 
@@ -104,22 +110,22 @@ def test_with_worthless_leaves_comes_to_the_equilibrium():
 @pytest.mark.slow  # seconds of compiling
 def test_leduc_needs_no_network_with_many_simulations():
     where = table("leduc")
-    resolver = growing_resolver(where, OURS, simulations=600, thorough=True)
+    resolver = growing_resolver(where, OURS, simulations=600, skip_solved=True)
     found = compose_growing(resolver, ZERO, jax.random.key(0))
-    # About 1 thousandth of a chip; without being thorough it is about 200.
+    # About 1 thousandth of a chip; without being skip_solved it is about 200.
     assert respond(where, found).exploitability < 0.02
 
 
 @pytest.mark.slow  # seconds of compiling
 def test_the_tree_from_the_rules_is_that_of_the_table():
     where = table("kuhn")
-    options: dict[str, Any] = {"simulations": 3, "capacity": 4, "thorough": True}
-    ground, root = rules(
+    options: dict[str, Any] = {"simulations": 3, "capacity": 4, "skip_solved": True}
+    model, root = rules_model(
         games.load("kuhn"), depth=3, worlds=6, hands=3, children=2, actions=2, scale=2.0
     )
     ranges, key = jnp.ones((2, 3)), jax.random.key(0)
     want = _search(growing_search(where, OURS, **options), ZERO, jnp.int32(0), ranges, key)
-    got = _search(growing_search(ground, OURS, **options), ZERO, root, ranges, key)
+    got = _search(growing_search(model, OURS, **options), ZERO, root, ranges, key)
     np.testing.assert_array_equal(got.growth.opened, want.growth.opened)
     np.testing.assert_array_equal(got.growth.done, want.growth.done)
     assert want.growth.done.all()

@@ -49,8 +49,8 @@ class Tilted:
 
     matrix: Any  # [H, H]
 
-    def __call__(self, kind: Any, beliefs: Any) -> Any:
-        sign = 1.0 - 2.0 * (kind % 2)
+    def __call__(self, subgame_class: Any, beliefs: Any) -> Any:
+        sign = 1.0 - 2.0 * (subgame_class % 2)
         first = sign[:, None] * (beliefs[:, 1] @ self.matrix.T)
         second = -sign[:, None] * (beliefs[:, 0] @ self.matrix)
         return jnp.stack([first, second], 1)
@@ -75,7 +75,7 @@ def search(
     gadget: Any = None,
 ) -> Grown:
     """One program for all searches of a game with equal static options."""
-    hands = options.ground.table.num_hands
+    hands = options.model.table.num_hands
     ranges = jnp.ones((2, hands)) if ranges is None else ranges
     gadget = no_gadget(hands) if gadget is None else gadget
     way = jnp.asarray([*path, -1, -1][:2], jnp.int32)
@@ -88,7 +88,7 @@ def small(**options: Any) -> GrowingSearch:
 
 def policy_table(where: PublicTable, grown: Grown) -> np.ndarray:
     """The policy of a search at the first public state, uniform where it did not come."""
-    legal = where.rows.legal[where.kind]
+    legal = where.transitions.legal[where.subgame_class]
     out = legal / np.maximum(legal.sum(1, keepdims=True), 1)
     todo = [(0, 0)]
     while todo:
@@ -138,7 +138,7 @@ def test_iterates_of_a_whole_tree_are_those_of_solve(name: str, solver_name: str
 
 @pytest.mark.slow
 def test_glasses_is_worth_minus_seven_ninths():
-    """All ways of Mr X to a station are one private state: 1,005 public states of 95 kinds."""
+    """All ways of Mr X to a station are one private state: 1,005 public states of 95 classes."""
     where = table("scotland_yard")
     grown = solved("scotland_yard", "pcfr+", 1000)
     found = respond(where, policy_table(where, grown))
@@ -170,7 +170,7 @@ def test_a_tree_that_does_not_grow_is_a_depth_limited_search(solver: Any, constr
         gadget = Gadget(jnp.array([False, True]), promised, jnp.float32(0.5))
     value = tilted(hands)
     fixed = jax.jit(functools.partial(solve_belief, iterations=40, mean_values=True))(
-        subgames(public_game(games.load(SMALL)), actions_limit(1), kinds=[0]),
+        subgames(public_game(games.load(SMALL)), actions_limit(1), classes=[0]),
         value,
         solver,
         jnp.int32(0),
@@ -211,7 +211,7 @@ def test_with_solved_leaves_it_comes_to_the_equilibrium_and_keeps_the_bound():
 
 
 def test_the_tree_only_grows_and_counts_add_up():
-    value, rows = tilted(3), table(SMALL).rows
+    value, rows = tilted(3), table(SMALL).transitions
     before = None
     for simulations in (1, 4, 16):
         grown = search(small(simulations=simulations), value, jax.random.key(5))
@@ -228,9 +228,9 @@ def test_the_tree_only_grows_and_counts_add_up():
         np.testing.assert_array_equal(frontier, inside & (opened < 0))
         np.testing.assert_array_equal(np.sort(opened[opened >= 0]), np.arange(1, count))
         for n in range(count):
-            kind = int(growth.row[n])
-            np.testing.assert_array_equal(inside[n], rows.child[kind] >= 0)
-            np.testing.assert_array_equal(growth.allowed[n], rows.legal[kind])
+            subgame_class = int(growth.row[n])
+            np.testing.assert_array_equal(inside[n], rows.child[subgame_class] >= 0)
+            np.testing.assert_array_equal(growth.allowed[n], rows.legal[subgame_class])
             if n:
                 assert opened[growth.up[n], growth.step[n]] == n > growth.up[n]
         assert not inside[count:].any()
@@ -327,20 +327,20 @@ def test_selection_is_half_puct_and_half_the_average(pending: int):
     growth, shape = grown.growth, grown.growth.visits.shape
     visits = rng.integers(1, 5, shape).astype(np.float32)
     prior, total, values = (rng.random(shape).astype(np.float32) for _ in range(3))
-    outflow = rng.random(grown.outflow.shape).astype(np.float32)
+    action_reach = rng.random(grown.action_reach.shape).astype(np.float32)
     growth = growth._replace(
         visits=jnp.asarray(visits),
         pending=jnp.full(shape, pending, jnp.float32),
         prior=jnp.asarray(prior),
     )
     start = jnp.ones((2, 3))
-    guide = Guide(*(jnp.asarray(x) for x in (total, values, outflow)), start, jnp.float32(7.0))
-    rows = where.device_rows
+    guide = Guide(*(jnp.asarray(x) for x in (total, values, action_reach)), start, jnp.float32(7.0))
+    rows = where.device_transitions
     got = jax.jit(selection)(rows, growth, guide, jnp.int32(0), jnp.int32(hand), 1.25)
-    legal = where.rows.legal[0, :, hand]
+    legal = where.transitions.legal[0, :, hand]
     average = np.where(legal, total[0, :, hand], 0)
     average = average / average.sum()
-    mass = where.rows.weight[0, hand] @ outflow[0, 1, 0]
+    mass = where.transitions.weight[0, hand] @ action_reach[0, 1, 0]
     q, n = values[0, :, hand] / mass / 7.0, visits[0, :, hand]
     q = (q * (1 + n - pending) - pending) / (1 + n)
     score = q + 1.25 * prior[0, :, hand] * np.sqrt(1 + n.sum()) / (1 + n)
@@ -354,7 +354,7 @@ def test_the_first_visit_goes_where_a_sharp_prior_says(present: int | None):
     where, hand, favourite = table(SMALL), 1, 1
     growth = search(small(simulations=1), tilted(3), jax.random.key(0)).growth
     nothing = jnp.zeros_like(growth.visits)
-    legal = jnp.asarray(where.rows.legal[0])
+    legal = jnp.asarray(where.transitions.legal[0])
     allowed = legal if present is None else legal & (jnp.arange(len(legal)) == present)[:, None]
     growth = growth._replace(
         visits=nothing,
@@ -362,9 +362,9 @@ def test_the_first_visit_goes_where_a_sharp_prior_says(present: int | None):
         prior=nothing.at[0, favourite].set(0.98).at[0, 0].set(0.02),
         allowed=growth.allowed.at[0].set(allowed),
     )
-    outflow = jnp.ones((len(nothing), 2, nothing.shape[1] + 1, nothing.shape[2]))
-    guide = Guide(nothing, nothing, outflow, jnp.ones((2, 3)), jnp.float32(7.0))
-    got = selection(where.device_rows, growth, guide, jnp.int32(0), jnp.int32(hand), 1.25)
+    action_reach = jnp.ones((len(nothing), 2, nothing.shape[1] + 1, nothing.shape[2]))
+    guide = Guide(nothing, nothing, action_reach, jnp.ones((2, 3)), jnp.float32(7.0))
+    got = selection(where.device_transitions, growth, guide, jnp.int32(0), jnp.int32(hand), 1.25)
     average = np.asarray(allowed[:, hand]) / allowed[:, hand].sum()
     np.testing.assert_allclose(got, (average + np.eye(len(got))[favourite]) / 2)
 
@@ -381,7 +381,7 @@ def perfect(top: int | None, simulations: int = 60) -> Grown:
 def test_perfect_information_adds_one_action_at_a_time():
     """Any two marks win on a board of 2 x 2: the first player wins whatever they do."""
     growth = perfect(1).growth
-    inside, rows = np.asarray(growth.inside), table(BOARD).rows
+    inside, rows = np.asarray(growth.inside), table(BOARD).transitions
     count = int(growth.num_opened)
     widths = (rows.child[np.asarray(growth.row)[:count]] >= 0).sum(1)
     sizes = inside[:count].sum(1)
@@ -402,12 +402,12 @@ def test_a_leaf_of_perfect_information_is_asked_about_once():
     assert grown.asked == seen  # every public state in the tree, once
 
     # The same game with a private state that nobody holds has to ask again and again.
-    rows = table(BOARD).device_rows
+    rows = table(BOARD).device_transitions
     wide = {
         "legal": 2,
         "source": 3,
-        "own_sink": 2,
-        "other_sink": 1,
+        "child_of_action": 2,
+        "child_of_waiting": 1,
         "possible": 2,
     }
     actions, width = rows.num_actions, rows.num_children
@@ -416,13 +416,17 @@ def test_a_leaf_of_perfect_information_is_asked_about_once():
         x = getattr(rows, name)
         # With one more private state, codes a * 1 + 0 become a * 2 + 0.
         x = x * 2 if x.dtype == jnp.int32 else x
-        pad = {"source": 2 * actions, "own_sink": 2 * width, "other_sink": 2 * width}.get(name, 0)
+        pad = {
+            "source": 2 * actions,
+            "child_of_action": 2 * width,
+            "child_of_waiting": 2 * width,
+        }.get(name, 0)
         shape = [(0, 0)] * x.ndim
         shape[axis] = (0, 1)
         padded[name] = jnp.pad(x, shape, constant_values=pad)
-    ground = growing_search(table(BOARD), PAPER, simulations=60).ground
-    ground = dataclasses.replace(ground, table=rows._replace(**padded))
-    options = growing_search(ground, PAPER, simulations=60)
+    model = growing_search(table(BOARD), PAPER, simulations=60).model
+    model = dataclasses.replace(model, table=rows._replace(**padded))
+    options = growing_search(model, PAPER, simulations=60)
     again = search(options, Tilted(jnp.full((2, 2), 0.1)), jax.random.key(0))
     assert again.asked > 3 * seen
     np.testing.assert_array_equal(again.growth.opened, growth.opened)

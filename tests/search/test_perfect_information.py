@@ -22,18 +22,18 @@ SMALL = "tic_tac_toe(columns=2)"
 PAPER = js.cfr_plus().simultaneous()
 
 Agent = Callable[[Any, np.ndarray, Array], np.ndarray]
-"""(worlds, kinds [B], key) -> place [B] of an action among the legal ones."""
+"""(worlds, classes [B], key) -> place [B] of an action among the legal ones."""
 
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Known:
-    """A value function that is a table: payoffs to player 0 by kind."""
+    """A value function that is a table: payoffs to player 0 by class."""
 
     payoff: Array  # [K]
 
-    def __call__(self, kind: Array, beliefs: Array) -> Array:
-        first = self.payoff[kind]
+    def __call__(self, subgame_class: Array, beliefs: Array) -> Array:
+        first = self.payoff[subgame_class]
         return jnp.stack([first, -first], -1)[..., None]
 
 
@@ -49,13 +49,13 @@ def uniform_play(name: str) -> Known:
 
 def untrained(name: str) -> Known:
     """Values that mean nothing, as a network's before training."""
-    return Known(jax.random.uniform(jax.random.key(5), (table(name).num_kinds,), minval=-1))
+    return Known(jax.random.uniform(jax.random.key(5), (table(name).num_classes,), minval=-1))
 
 
 @functools.cache
 def minimax(name: str) -> np.ndarray:
     """float [K, A], what each action is worth to whoever acts, if all goes on perfectly."""
-    rows = table(name).rows
+    rows = table(name).transitions
     worth = np.full(rows.legal.shape[:2], -np.inf)
     value = np.zeros(len(worth))  # to player 0
     for k in np.argsort(rows.size, kind="stable"):
@@ -67,11 +67,11 @@ def minimax(name: str) -> np.ndarray:
     return worth
 
 
-def follow(name: str, kind: int, place: int) -> int:
-    """The kind after an action, -1 if it ends the game."""
-    rows = table(name).rows
-    child = int(rows.own_sink[kind, place, 0, 0]) // rows.num_hands
-    return int(rows.child[kind, child]) if child < rows.num_children else -1
+def follow(name: str, subgame_class: int, place: int) -> int:
+    """The subgame_class after an action, -1 if it ends the game."""
+    rows = table(name).transitions
+    child = int(rows.child_of_action[subgame_class, place, 0, 0]) // rows.num_hands
+    return int(rows.child[subgame_class, child]) if child < rows.num_children else -1
 
 
 @functools.cache
@@ -79,20 +79,20 @@ def grower(name: str) -> Callable[..., Array]:
     """One program for all numbers of simulations."""
     room = search.growing_search(table(name), PAPER, simulations=320, top=1).capacity
 
-    def policies(options: Any, value: Known, kinds: Array, key: Array) -> Array:
-        def one(kind: Array, key: Array) -> Array:
-            found = search.gt_cfr(options, value, kind, jnp.ones((2, 1)), key)
+    def policies(options: Any, value: Known, classes: Array, key: Array) -> Array:
+        def one(subgame_class: Array, key: Array) -> Array:
+            found = search.gt_cfr(options, value, subgame_class, jnp.ones((2, 1)), key)
             return found.policy[:, 0]
 
-        return jax.vmap(one)(kinds, jax.random.split(key, len(kinds)))
+        return jax.vmap(one)(classes, jax.random.split(key, len(classes)))
 
     run = jax.jit(policies)
 
-    def call(value: Known, kinds: np.ndarray, key: Array, simulations: int) -> Array:
+    def call(value: Known, classes: np.ndarray, key: Array, simulations: int) -> Array:
         options = search.growing_search(
             table(name), PAPER, simulations=simulations, top=1, capacity=room
         )
-        return run(options, value, jnp.asarray(kinds), key)
+        return run(options, value, jnp.asarray(classes), key)
 
     return call
 
@@ -102,12 +102,12 @@ def losses(name: str, simulations: int, count: int) -> tuple[float, float]:
     worth = minimax(name)
     legal = np.isfinite(worth)
     best, least = worth.max(1), np.where(legal, worth, np.inf).min(1)
-    kinds = np.flatnonzero(best > least)
-    kinds = np.random.default_rng(0).permutation(kinds)[:count]
-    policy = np.asarray(grower(name)(uniform_play(name), kinds, jax.random.key(1), simulations))
-    gained = (policy * np.where(legal, worth, 0)[kinds]).sum(1)
-    greedy = worth[kinds, policy.argmax(1)]
-    return float((best[kinds] - gained).mean()), float((best[kinds] - greedy).mean())
+    classes = np.flatnonzero(best > least)
+    classes = np.random.default_rng(0).permutation(classes)[:count]
+    policy = np.asarray(grower(name)(uniform_play(name), classes, jax.random.key(1), simulations))
+    gained = (policy * np.where(legal, worth, 0)[classes]).sum(1)
+    greedy = worth[classes, policy.argmax(1)]
+    return float((best[classes] - gained).mean()), float((best[classes] - greedy).mean())
 
 
 @pytest.mark.slow  # seconds of compiling
@@ -139,8 +139,8 @@ def test_beats_plain_uct(value: Callable[[str], Known]):
     count, pairs = 20, 100
     net = value(BOARD)
 
-    def growing(worlds: Any, kinds: np.ndarray, key: Array) -> np.ndarray:
-        return np.asarray(grower(BOARD)(net, kinds, key, count)).argmax(1)
+    def growing(worlds: Any, classes: np.ndarray, key: Array) -> np.ndarray:
+        return np.asarray(grower(BOARD)(net, classes, key, count)).argmax(1)
 
     scores = match((growing, uct(BOARD, count, 1.0)), pairs, seed=1)
     error = scores.std(ddof=1) / np.sqrt(pairs)
@@ -159,7 +159,7 @@ def uct(name: str, count: int, uct_c: float) -> Agent:
         return (jnp.cumsum(root.legal) - 1)[jnp.argmax(root.policy("max_visits"))]
 
     run = jax.jit(jax.vmap(one))
-    return lambda worlds, kinds, key: np.asarray(run(worlds, jax.random.split(key, len(kinds))))
+    return lambda worlds, classes, key: np.asarray(run(worlds, jax.random.split(key, len(classes))))
 
 
 def match(agents: tuple[Agent, Agent], pairs: int, seed: int) -> np.ndarray:
@@ -173,21 +173,21 @@ def match(agents: tuple[Agent, Agent], pairs: int, seed: int) -> np.ndarray:
         worlds = jax.tree.map(
             lambda x: jnp.broadcast_to(x, (pairs, *x.shape)), search.first_world(game)
         )
-        kinds, playing = np.zeros(pairs, int), np.ones(pairs, bool)
+        classes, playing = np.zeros(pairs, int), np.ones(pairs, bool)
         for turn in range(9):
             legal, _ = map(np.asarray, look(worlds))
             place = opening
             if turn:
                 key = jax.random.fold_in(jax.random.key(seed), 9 * seat + turn)
-                place = agents[(turn + seat) % 2](worlds, np.maximum(kinds, 0), key)
+                place = agents[(turn + seat) % 2](worlds, np.maximum(classes, 0), key)
             cells = [
                 np.flatnonzero(ok)[k] if ok.any() else 0 for ok, k in zip(legal, place, strict=True)
             ]
             moved = after(worlds, jnp.asarray(cells, jnp.int32))
-            kinds = np.array(
+            classes = np.array(
                 [
                     follow(BOARD, *x) if on else -1
-                    for *x, on in zip(kinds, place, playing, strict=True)
+                    for *x, on in zip(classes, place, playing, strict=True)
                 ]
             )
             worlds = jax.tree.map(
@@ -195,6 +195,6 @@ def match(agents: tuple[Agent, Agent], pairs: int, seed: int) -> np.ndarray:
                 moved,
                 worlds,
             )
-            playing = kinds >= 0
+            playing = classes >= 0
         payoffs[seat] = np.asarray(look(worlds)[1])[:, seat]
     return payoffs.mean(0)

@@ -22,7 +22,7 @@ def table(name: str, cards: bool | None = None) -> PublicTable:
 
 
 def random_policy(where: PublicTable, seed: int) -> np.ndarray:
-    legal = where.rows.legal[where.kind]
+    legal = where.transitions.legal[where.subgame_class]
     weights = np.random.default_rng(seed).random(legal.shape) * legal
     return weights / np.maximum(weights.sum(1, keepdims=True), 1e-9)
 
@@ -51,18 +51,18 @@ def test_values_and_best_responses_are_those_of_the_compiled_tree(name: str, car
     assert got.exploitability == pytest.approx(float(js.exploitability(tree, compiled)), abs=1e-5)
     back = where.table_of(compiled)
     held = where.possible[np.arange(len(where.actor)), where.actor]
-    legal = where.rows.legal[where.kind] & held[:, None]
+    legal = where.transitions.legal[where.subgame_class] & held[:, None]
     np.testing.assert_allclose(back[legal], policy[legal], atol=1e-6)
 
 
 def test_world_states_or_public_nodes_and_hands():
     """Two ways through one game lead to the same public states, and the same game below each."""
     one, two = table("leduc(suits=1,raises=1)", True), table("leduc(suits=1,raises=1)", False)
-    assert (one.num_kinds, len(one.parent)) == (two.num_kinds, len(two.parent))
+    assert (one.num_classes, len(one.parent)) == (two.num_classes, len(two.parent))
     np.testing.assert_allclose(one.uniform_payoffs()[0], two.uniform_payoffs()[0], atol=1e-12)
-    np.testing.assert_array_equal(np.sort(one.rows.size), np.sort(two.rows.size))
+    np.testing.assert_array_equal(np.sort(one.transitions.size), np.sort(two.transitions.size))
     for field in ("payoff", "weight", "factor"):
-        a, b = (np.sort(getattr(x.rows, field).ravel()) for x in (one, two))
+        a, b = (np.sort(getattr(x.transitions, field).ravel()) for x in (one, two))
         np.testing.assert_allclose(a, b, atol=1e-12)
 
 
@@ -70,9 +70,9 @@ def test_world_states_or_public_nodes_and_hands():
 def test_payoffs_of_uniform_play(name: str):
     """A pair's payoffs, weighed by the other's reach, are counterfactual values everywhere."""
     where = table(name, None if name == CHASE else False)
-    legal = where.rows.legal[where.kind]
+    legal = where.transitions.legal[where.subgame_class]
     found = respond(where, legal / np.maximum(legal.sum(1, keepdims=True), 1))
-    pairs = where.uniform_payoffs()[where.kind]
+    pairs = where.uniform_payoffs()[where.subgame_class]
     first = np.einsum("pab,pb->pa", pairs[:, 0], found.reach[:, 1])
     second = np.einsum("pab,pa->pb", pairs[:, 1], found.reach[:, 0])
     np.testing.assert_allclose(found.values, np.stack([first, second], 1), atol=1e-12)
@@ -82,17 +82,17 @@ def test_ways_of_mr_x_to_one_station_are_one_private_state():
     """Numbers of private states are stations, and reach adds up over the ways there."""
     where = table(CHASE)
     assert where.num_hands == 4
-    rows = where.rows
+    rows = where.transitions
     assert (rows.source < rows.num_actions * rows.num_hands).sum(-1).max() == 2
-    assert where.rows.payoff.shape[2:] == (4, 1)
-    assert where.features.shape == (where.num_kinds, 13)
-    assert np.unique(where.features, axis=0).shape[0] > where.num_kinds // 2
+    assert where.transitions.payoff.shape[2:] == (4, 1)
+    assert where.features.shape == (where.num_classes, 13)
+    assert np.unique(where.features, axis=0).shape[0] > where.num_classes // 2
 
 
 def test_kinds_are_equal_subgames():
     """In liar's dice only the last bid matters."""
     where = table("liars_dice(sides=3)", True)
-    assert (where.num_kinds, len(where.parent)) == (2 * 2 * 3 - 2 + 2, 64)
+    assert (where.num_classes, len(where.parent)) == (2 * 2 * 3 - 2 + 2, 64)
 
 
 class Confused(games.ScotlandYard):

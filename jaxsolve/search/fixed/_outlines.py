@@ -109,7 +109,7 @@ def nodes_below(game: PublicGame, root: int, child: np.ndarray) -> np.ndarray:
     Args:
         game: the public nodes.
         root: of the subgame.
-        child: int [M, A], `Nodes.child` of its kind.
+        child: int [M, A], `Nodes.child` of its class.
     """
     out = np.full(len(child), -1)
     out[0] = root

@@ -97,7 +97,7 @@ def continual(
         raise ValueError("a gadget constrains the average policy: use sampled=True with safe=False")
     # Each group is a program to compile, so sizes within one differ by up to a factor of four.
     size = np.array([size_of(game, int(r), limit).bit_length() // 2 for r in game.representative])
-    games = tuple(subgames(game, limit, kinds=np.flatnonzero(size == x)) for x in np.unique(size))
+    games = tuple(subgames(game, limit, classes=np.flatnonzero(size == x)) for x in np.unique(size))
     return Search(
         game, games, solver, iterations, alpha, every, safe, mean_values and safe, sampled
     )
@@ -108,7 +108,7 @@ def oracle(
     solver: Solver,
     *,
     iterations: int,
-    kinds: Any = None,
+    classes: Any = None,
     limit: Limit = no_limit,
     value: ValueFunction | None = None,
 ) -> Oracle:
@@ -118,11 +118,11 @@ def oracle(
         game: the public nodes.
         solver: variant of CFR.
         iterations: of each subgame, from scratch at every call.
-        kinds: those that occur at leaves; all by default.
+        classes: those that occur at leaves; all by default.
         limit: of the inner search, with `value` below it.
         value: worth of the inner search's leaves.
     """
-    inner = subgames(game, limit, kinds=kinds)
+    inner = subgames(game, limit, classes=classes)
     solve = functools.partial(_root_values, iterations=iterations)
     return Oracle(jax.tree_util.Partial(solve, inner, value, solver))
 
@@ -154,14 +154,14 @@ def compose(search: Search, value: ValueFunction | None, key: PRNGKey | None = N
     seats = (0, 1) if search.safe else (-1,)
     start = _Root(game.root, np.ones((2, hands)), np.zeros(hands))
     waiting = [(seat, start, False) for seat in seats]
-    child_of = functools.lru_cache(None)(lambda kind: _child(search.games, kind))
+    child_of = functools.lru_cache(None)(lambda subgame_class: _child(search.games, subgame_class))
     depth = 0
     while waiting:
         level_key = None if key is None else jax.random.fold_in(key, depth)
         policies, ranges, values = _solve_level(search, value, waiting, level_key)
         following = []
         for k, (seat, root, _) in enumerate(waiting):
-            below = child_of(int(game.kind[root.node]))
+            below = child_of(int(game.subgame_class[root.node]))
             where = nodes_below(game, root.node, below)
             for m, record in _visits(search, seat, where, below):
                 node = int(where[m])
@@ -191,15 +191,15 @@ def _visits(
     actor = search.game.actor
     while todo:
         m, acted = todo.pop()
-        kind = actor[where[m]]
+        subgame_class = actor[where[m]]
         below = child[m][child[m] >= 0]
-        if kind == TERMINAL:
+        if subgame_class == TERMINAL:
             continue
-        if kind != CHANCE:
+        if subgame_class != CHANCE:
             if not len(below):
                 out.append((m, False))  # the depth limit
                 continue
-            if seat in (-1, kind):
+            if seat in (-1, subgame_class):
                 if acted and search.every:
                     out.append((m, False))
                     continue
@@ -214,7 +214,7 @@ def _solve_level(
 ) -> tuple[Any, Any, Any]:
     """Returns policies [M, A, H], ranges [2, M, H] and values [2, M, H] of each search."""
     game, size = search.game, len(waiting)
-    kind = np.array([game.kind[root.node] for _, root, _ in waiting], np.int32)
+    subgame_class = np.array([game.subgame_class[root.node] for _, root, _ in waiting], np.int32)
     ranges = np.stack([root.ranges for _, root, _ in waiting])
     on = np.zeros((size, 2), bool)
     alternative = np.zeros((size, 2, game.num_hands))
@@ -229,7 +229,7 @@ def _solve_level(
     start = None if key is None else jax.random.fold_in(key, 0)
     found: list[Any] = [None] * size
     for games in search.games:
-        mine = np.flatnonzero(np.asarray(games.row)[kind] >= 0)
+        mine = np.flatnonzero(np.asarray(games.row)[subgame_class] >= 0)
         for low, batch in _cut(len(mine)):
             some = mine[low : low + batch]
             pick = np.concatenate([some, np.repeat(some[-1:], batch - len(some))])
@@ -237,7 +237,7 @@ def _solve_level(
                 games,
                 value,
                 search.solver,
-                jnp.asarray(kind[pick]),
+                jnp.asarray(subgame_class[pick]),
                 jnp.asarray(ranges[pick], float),
                 Gadget(
                     jnp.asarray(on[pick]),
@@ -270,12 +270,12 @@ def _cut(size: int) -> list[tuple[int, int]]:
     return cut
 
 
-def _child(games: tuple[Subgames, ...], kind: int) -> np.ndarray:
-    """Returns int [M, A], `Nodes.child` of a kind."""
+def _child(games: tuple[Subgames, ...], subgame_class: int) -> np.ndarray:
+    """Returns int [M, A], `Nodes.child` of a class."""
     for group in games:
-        if int(group.row[kind]) >= 0:
-            return np.asarray(group.at(jnp.int32(kind)).nodes.child)
-    raise AssertionError(kind)
+        if int(group.row[subgame_class]) >= 0:
+            return np.asarray(group.at(jnp.int32(subgame_class)).nodes.child)
+    raise AssertionError(subgame_class)
 
 
 @functools.partial(jax.jit, static_argnames=("iterations", "sampled", "mean_values"))
@@ -283,7 +283,7 @@ def _solve_batch(
     games: Subgames,
     value: ValueFunction | None,
     solver: Solver,
-    kind: Array,
+    subgame_class: Array,
     ranges: Array,
     gadget: Gadget,
     stop: Array,
@@ -294,13 +294,13 @@ def _solve_batch(
     sampled: bool,
     mean_values: bool,
 ) -> tuple[Array, Array, Array]:
-    def one(kind: Array, ranges: Array, gadget: Gadget, stop: Array, number: Array) -> Any:
+    def one(subgame_class: Array, ranges: Array, gadget: Gadget, stop: Array, number: Array) -> Any:
         mine = None if key is None else jax.random.fold_in(key, number)
         found = solve_belief(
             games,
             value,
             solver,
-            kind,
+            subgame_class,
             ranges,
             gadget,
             iterations=iterations,
@@ -310,7 +310,7 @@ def _solve_batch(
         )
         return at_nodes(found, sampled=sampled)
 
-    return jax.vmap(one)(kind, ranges, gadget, stop, number)
+    return jax.vmap(one)(subgame_class, ranges, gadget, stop, number)
 
 
 def at_nodes(found: Solution, *, sampled: bool = False) -> tuple[Array, Array, Array]:
@@ -327,11 +327,11 @@ def _root_values(
     games: Subgames,
     value: ValueFunction | None,
     solver: Solver,
-    kind: Array,
+    subgame_class: Array,
     beliefs: Array,
     *,
     iterations: int,
 ) -> Array:
     """Returns float [2, H], counterfactual values at the root of a subgame."""
-    found = solve_belief(games, value, solver, kind, beliefs, iterations=iterations)
+    found = solve_belief(games, value, solver, subgame_class, beliefs, iterations=iterations)
     return jnp.stack([found.value_at(i, jnp.int32(0)) for i in range(2)])

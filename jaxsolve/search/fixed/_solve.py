@@ -108,7 +108,7 @@ def solve_belief(
     games: Subgames,
     value: ValueFunction | None,
     solver: Solver,
-    kind: Array,
+    subgame_class: Array,
     ranges: Array,
     gadget: Gadget | None = None,
     *,
@@ -123,7 +123,7 @@ def solve_belief(
         games: subgames.
         value: worth of leaves at the depth limit; None where there are none.
         solver: variant of CFR; its output is the average policy.
-        kind: int32 [], which subgame.
+        subgame_class: int32 [], which subgame.
         ranges: float [2, H], own reaches of both players at the root. Under a gadget the
             opponent's is what alpha mixes in.
         gadget: the constraint.
@@ -139,7 +139,7 @@ def solve_belief(
             mass becomes uniform.
     """
     _check(games, value, ranges)
-    game = games.at(kind)
+    game = games.at(subgame_class)
     gadget = no_gadget(ranges.shape[-1]) if gadget is None else gadget
     tree, floor = _placed(game, value, ranges, gadget)
     ready = dataclasses.replace(solver, minimizer=floored(solver.minimizer))

@@ -1,8 +1,8 @@
 """Depth-limited subgames of a card game, all of one shape, to be solved from any beliefs.
 
-Every kind of subgame becomes a `PublicTree` with hands; trees are padded to common sizes and
+Every class of subgame becomes a `PublicTree` with hands; trees are padded to common sizes and
 stacked, so that subgame, ranges and constraints are arguments of one compiled program and a batch
-of them is a `vmap`. Arrays that are equal for all kinds are stored once, and stay unbatched.
+of them is a `vmap`. Arrays that are equal for all classes are stored once, and stay unbatched.
 
 Above its first row each tree has a gadget for either player: follow, or terminate for a value per
 hand (Burch, Johanson & Bowling 2014). Where nobody may terminate it does nothing. Inside, every
@@ -38,7 +38,7 @@ class Nodes(NamedTuple):
 
     Attributes:
         actor: int32 [M], player, CHANCE, TERMINAL or PADDING.
-        kind: int32 [M], of the subgame from there; -1 at chance and terminal nodes.
+        subgame_class: int32 [M], of the subgame from there; -1 at chance and terminal nodes.
         frontier: bool [M], at the depth limit.
         child: int32 [M, A], -1 where there is none.
         own: int32 [M, A], the actor's sequence of each action; 0 where there is none.
@@ -48,7 +48,7 @@ class Nodes(NamedTuple):
     """
 
     actor: Array
-    kind: Array
+    subgame_class: Array
     frontier: Array
     child: Array
     own: Array
@@ -89,11 +89,11 @@ class Subgame(NamedTuple):
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Subgames:
-    """Subgames of several kinds, stacked.
+    """Subgames of several classes, stacked.
 
     Attributes:
-        content: a `Subgame` whose arrays have a leading axis where kinds differ.
-        row: int32 [K], the place of each kind on that axis; -1 for kinds that are not here.
+        content: a `Subgame` whose arrays have a leading axis where classes differ.
+        row: int32 [K], the place of each class on that axis; -1 for classes that are not here.
         stacked: which leaves of `content` have that axis.
         depth: longest path of public nodes.
     """
@@ -103,10 +103,10 @@ class Subgames:
     stacked: tuple[bool, ...] = dataclasses.field(metadata={"static": True})
     depth: int = dataclasses.field(metadata={"static": True})
 
-    def at(self, kind: Array) -> Subgame:
-        """Returns the subgame of a kind (int32 [], traced)."""
+    def at(self, subgame_class: Array) -> Subgame:
+        """Returns the subgame of a class (int32 [], traced)."""
         leaves, structure = jax.tree.flatten(self.content)
-        place = self.row[kind]
+        place = self.row[subgame_class]
         picked = [take(x, place) if s else x for x, s in zip(leaves, self.stacked, strict=True)]
         return jax.tree.unflatten(structure, picked)
 
@@ -121,16 +121,16 @@ def with_value(tree: PublicTree, value: ValueFunction | None) -> PublicTree:
 
 
 def subgames(
-    game: PublicGame, limit: Limit, *, kinds: Sequence[int] | np.ndarray | None = None
+    game: PublicGame, limit: Limit, *, classes: Sequence[int] | np.ndarray | None = None
 ) -> Subgames:
-    """Returns the depth-limited subgames of some kinds.
+    """Returns the depth-limited subgames of some classes.
 
     Args:
         game: the public nodes.
         limit: where to cut, counted from each subgame's root.
-        kinds: all by default.
+        classes: all by default.
     """
-    chosen = np.arange(game.num_kinds) if kinds is None else np.unique(np.asarray(kinds))
+    chosen = np.arange(game.num_classes) if classes is None else np.unique(np.asarray(classes))
     outlines = [outline(game, int(game.representative[k]), limit) for k in chosen]
     sizes = _Sizes.of(outlines, game)
     made = [_assemble(game, outline, sizes) for outline in outlines]
@@ -138,7 +138,7 @@ def subgames(
     stacked = tuple(any(not np.array_equal(c[0], x) for x in c[1:]) for c in columns)
     leaves = [np.stack(c) if s else c[0] for c, s in zip(columns, stacked, strict=True)]
     content = jax.tree.unflatten(jax.tree.structure(made[0]), [jnp.asarray(x) for x in leaves])
-    row = np.full(game.num_kinds, -1, np.int32)
+    row = np.full(game.num_classes, -1, np.int32)
     row[chosen] = np.arange(len(chosen))
     depth = max(int(o.depth.max()) for o in outlines)
     return Subgames(content, jnp.asarray(row), stacked, depth)
@@ -229,7 +229,7 @@ def _assemble(game: PublicGame, outline: Outline, sizes: _Sizes) -> Subgame:
         leaves.append(
             ValueLeaf(
                 value=None,
-                kind=_pad(game.kind[outline.node[cut]], sizes.frontier, 0),
+                subgame_class=_pad(game.subgame_class[outline.node[cut]], sizes.frontier, 0),
                 factor=_floats(_pad(unit[cut], sizes.frontier, 0.0)),
                 possible=possible,
                 sequence=tuple(_pad(a[cut], sizes.frontier, 0) for a in at),
@@ -289,7 +289,7 @@ def _nodes(
             ]
     arrays: dict[str, Any] = {
         "actor": _pad(game.actor[outline.node], sizes.nodes, PADDING),
-        "kind": _pad(game.kind[outline.node], sizes.nodes, -1),
+        "subgame_class": _pad(game.subgame_class[outline.node], sizes.nodes, -1),
         "frontier": _pad(outline.frontier, sizes.nodes, False),
         "child": child,
         "own": own,
@@ -312,8 +312,8 @@ def _lists(target: np.ndarray, size: int, longest: int, pad: int) -> GatherSum:
 
 def _pad(values: np.ndarray, size: int, fill: Any) -> Any:
     """Returns values with `fill` up to a size; integers as int32."""
-    kind = np.int32 if np.issubdtype(values.dtype, np.integer) else values.dtype
-    out = np.full(size, fill, kind)
+    subgame_class = np.int32 if np.issubdtype(values.dtype, np.integer) else values.dtype
+    out = np.full(size, fill, subgame_class)
     out[: len(values)] = values
     return out
 

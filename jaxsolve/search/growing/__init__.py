@@ -15,7 +15,7 @@ from jaxsolve.search.growing._solve import growing_search as growing_search
 from jaxsolve.search.growing._solve import gt_cfr as gt_cfr
 from jaxsolve.search.growing._state import GrowingSearch as GrowingSearch
 from jaxsolve.search.growing._state import PriorFunction as PriorFunction
-from jaxsolve.search.growing._state import Run as Run
+from jaxsolve.search.growing._state import SearchState as SearchState
 from jaxsolve.search.growing._tree import Growth as Growth
 from jaxsolve.search.growing._tree import empty as empty
 from jaxsolve.search.growing._update import reach_at as reach_at

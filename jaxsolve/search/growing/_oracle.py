@@ -16,7 +16,7 @@ from jaxsolve.public import PublicTable
 from jaxsolve.search.fixed import Gadget
 from jaxsolve.search.growing._expand import open_leaf
 from jaxsolve.search.growing._solve import Grown, begin, finish, growing_search
-from jaxsolve.search.growing._state import GrowingSearch, Run
+from jaxsolve.search.growing._state import GrowingSearch, SearchState
 from jaxsolve.search.growing._update import shared_max, update
 from jaxsolve.solvers import Solver
 from jaxsolve.types import Array
@@ -35,13 +35,13 @@ class TableOracle:
     search: GrowingSearch
     iterations: Array
 
-    def __call__(self, kind: Array, beliefs: Array) -> Array:
+    def __call__(self, subgame_class: Array, beliefs: Array) -> Array:
         """See `ValueFunction`."""
 
-        def one(kind: Array, beliefs: Array) -> Array:
-            return solve_whole(self.search, kind, beliefs, self.iterations).root_values
+        def one(subgame_class: Array, beliefs: Array) -> Array:
+            return solve_whole(self.search, subgame_class, beliefs, self.iterations).root_values
 
-        return jax.vmap(one)(kind, beliefs)
+        return jax.vmap(one)(subgame_class, beliefs)
 
 
 def table_oracle(
@@ -64,7 +64,7 @@ def table_oracle(
 
 def solve_whole(
     search: GrowingSearch,
-    kind: Array,
+    subgame_class: Array,
     ranges: Array,
     iterations: Array,
     *,
@@ -74,26 +74,26 @@ def solve_whole(
 
     Args:
         search: options with room for the whole subgame; those of simulations are not used.
-        kind: int32 [], which subgame.
+        subgame_class: int32 [], which subgame.
         ranges: float [2, H], own reaches of both players at the root.
         iterations: int32 [], of CFR.
         gadget: the constraint of re-solving.
     """
-    run, task = begin(search, _nothing, kind, ranges, gadget, None, None)
-    task = task._replace(horizon=iterations)
+    state, problem = begin(search, _nothing, subgame_class, ranges, gadget, None, None)
+    problem = problem._replace(horizon=iterations)
     pair = jnp.zeros(2, jnp.int32)
 
-    def more(_: Any, run: Run) -> Run:
-        growth = run.growth
+    def more(_: Any, state: SearchState) -> SearchState:
+        growth = state.growth
         up, child = jnp.divmod(growth.leaf[0], growth.num_children)
-        return open_leaf(search, task, run, up, child, pair, growth.num_leaves > 0, every=True)
+        return open_leaf(search, problem, state, up, child, pair, growth.num_leaves > 0, every=True)
 
-    size = shared_max(search.ground.table.size[kind])
-    run = jax.lax.fori_loop(1, size, more, run)
-    run = jax.lax.fori_loop(0, iterations, lambda _, run: update(search, task, run), run)
-    return finish(search, task, run)
+    size = shared_max(search.model.table.size[subgame_class])
+    state = jax.lax.fori_loop(1, size, more, state)
+    state = jax.lax.fori_loop(0, iterations, lambda _, state: update(search, problem, state), state)
+    return finish(search, problem, state)
 
 
-def _nothing(kind: Array, beliefs: Array) -> Array:
+def _nothing(subgame_class: Array, beliefs: Array) -> Array:
     """There are no leaves."""
     return jnp.zeros_like(beliefs)

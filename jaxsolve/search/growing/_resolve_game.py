@@ -73,7 +73,7 @@ def growing_resolver(
     if batch < 1:
         raise ValueError(f"batch must be positive, not {batch}")
     way = max(len(_steps(table, 0, p)) for p in range(len(table.parent)))
-    search = growing_search(table, solver, simulations=simulations, way=way, **options)
+    search = growing_search(table, solver, simulations=simulations, longest_path=way, **options)
     return GrowingResolver(table, search, alpha, batch, way)
 
 
@@ -107,7 +107,7 @@ def compose_growing(
     table = resolver.table
     if check := getattr(value, "check", None):
         check(table)
-    policy = np.zeros((len(table.parent), table.rows.num_actions, table.num_hands))
+    policy = np.zeros((len(table.parent), table.transitions.num_actions, table.num_hands))
     fair = np.ones((2, table.num_hands))
     waiting = [Task(int(table.actor[0]), 0, 0, fair, None)]
     if not every:
@@ -176,12 +176,12 @@ def next_task(table: PublicTable, grown: Grown, task: Task, node: int) -> Task:
         here = int(growth.opened[here, k])
     other = 1 - task.seat
     if up < 0:
-        flow = grown.outflow[0]
+        flow = grown.action_reach[0]
         acts = (table.actor[root] == np.arange(2))[:, None]
         ranges = np.where(acts, flow.sum(1), flow[:, 0])
         return Task(task.seat, root, node, ranges, np.asarray(grown.root_values[other]))
-    source = table.rows.source[growth.row[up], step]
-    flat = grown.outflow[up].reshape(2, 1, -1)
+    source = table.transitions.parents_of[growth.row[up], step]
+    flat = grown.action_reach[up].reshape(2, 1, -1)
     ranges = np.take_along_axis(flat, source.reshape(2, 1, -1), 2)
     ranges = ranges.reshape(2, hands, -1).sum(-1)
     promised = np.asarray(grown.child_values[up, other, step])
@@ -225,7 +225,7 @@ def _search_level(
             resolver.search,
             value,
             prior,
-            jnp.asarray(table.kind[[tasks[t].root for t in pick]], jnp.int32),
+            jnp.asarray(table.subgame_class[[tasks[t].root for t in pick]], jnp.int32),
             jnp.asarray(np.stack([tasks[t].ranges for t in pick]), float),
             Gadget(jnp.asarray(on), jnp.asarray(promised, float), alpha),
             jnp.asarray(path),
@@ -243,7 +243,7 @@ def search_batch(
     search: GrowingSearch,
     value: ValueFunction,
     prior: PriorFunction | None,
-    kind: Array,
+    subgame_class: Array,
     ranges: Array,
     gadget: Gadget,
     path: Array,
@@ -252,8 +252,19 @@ def search_batch(
 ) -> Grown:
     """Returns a batch of searches; the key of each is made of `number` [B]."""
 
-    def one(kind: Array, ranges: Array, gadget: Gadget, path: Array, number: Array) -> Grown:
+    def one(
+        subgame_class: Array, ranges: Array, gadget: Gadget, path: Array, number: Array
+    ) -> Grown:
         mine = jax.random.fold_in(key, number)
-        return gt_cfr(search, value, kind, ranges, mine, gadget=gadget, path=path, prior=prior)
+        return gt_cfr(
+            search,
+            value,
+            subgame_class,
+            ranges,
+            mine,
+            gadget=gadget,
+            path_to_focus=path,
+            prior=prior,
+        )
 
-    return jax.vmap(one)(kind, ranges, gadget, path, number)
+    return jax.vmap(one)(subgame_class, ranges, gadget, path, number)

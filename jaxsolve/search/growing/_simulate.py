@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.public import Rows
+from jaxsolve.public import Transitions
 from jaxsolve.search.growing._tree import Growth, left_to_open
 from jaxsolve.tree import pick, take
 from jaxsolve.types import Array, PRNGKey
 
 STRAYING = 0.1
-"""Simulations by chance alone for one by the beliefs, where they are thorough."""
+"""Simulations by chance alone for one by the beliefs, under `skip_solved`."""
 
 
 class Guide(NamedTuple):
@@ -27,14 +27,14 @@ class Guide(NamedTuple):
     Attributes:
         total: float [I, A, H], average policy, not normalised.
         values: float [I, A, H], counterfactual values of the actor in the last update.
-        outflow: float [I, 2, A + 1, H], reaches under which they were computed.
+        action_reach: float [I, 2, A + 1, H], reaches under which they were computed.
         start: float [2, H], ranges at the focus.
         scale: float [], the largest payoff.
     """
 
     total: Array
     values: Array
-    outflow: Array
+    action_reach: Array
     start: Array
     scale: Array
 
@@ -62,7 +62,7 @@ class Visit(NamedTuple):
 
 
 def simulate(
-    rows: Rows,
+    transitions: Transitions,
     growth: Growth,
     guide: Guide,
     key: PRNGKey,
@@ -70,27 +70,27 @@ def simulate(
     focus: Array,
     depth: int,
     exploration: Any,
-    thorough: bool = False,
+    skip_solved: bool = False,
 ) -> Visit:
     """Returns the way of one simulation down from `focus`.
 
     Args:
-        rows: what opening shows.
+        transitions: what opening shows.
         growth: the tree.
         guide: averages and values.
         key: draws private states, actions and chance.
         focus: int32 [], an opened public state.
         depth: D, the most decisions of a game.
         exploration: constant of PUCT.
-        thorough: pass by what is open to its ends, where something else is left.
+        skip_solved: pass by what is open to its ends, where something else is left.
     """
-    hands, width, size = rows.num_hands, growth.num_children, growth.row.shape[0]
-    h0, h1 = rows.weight.shape[-2:]
+    hands, width, size = transitions.num_hands, growth.num_children, growth.row.shape[0]
+    h0, h1 = transitions.weight.shape[-2:]
     draws = jax.random.uniform(key, (depth + 1, 2), guide.start.dtype)
-    pairs = take(rows.weight, growth.public[focus])
+    pairs = take(transitions.weight, growth.public[focus])
     joint = pairs * guide.start[0, :h0, None] * guide.start[1, None, :h1]
     joint = jnp.where(joint.sum() > 0, joint, pairs)
-    if thorough:  # what is possible for hands alone that nobody believes in is left as well
+    if skip_solved:  # what is possible for hands alone that nobody believes in is left as well
         joint = joint / joint.sum() + STRAYING * pairs
     first = jnp.stack(jnp.divmod(pick(joint.reshape(-1), draws[depth, 0]), h1))
     nowhere = jnp.full(depth, size, jnp.int32)
@@ -103,24 +103,24 @@ def simulate(
     def step(carry: Any) -> Any:
         visit, pair, at, here = carry
         row = growth.row[here]
-        actor = rows.actor[row]
+        actor = transitions.actor[row]
         hand, other = pair[actor], pair[1 - actor]
-        own = rows.own_sink[row, :, hand]
-        wait = rows.other_sink[row, other]
+        own = transitions.child_of_action[row, :, hand]
+        wait = transitions.child_of_waiting[row, other]
         wanted = jnp.ones(len(own), bool)
-        if thorough:
-            left = left_to_open(rows, growth, growth.done, here)
-            every = jax.vmap(lambda own: ways_on(rows, row, actor, own, wait, hands))(own)
+        if skip_solved:
+            left = left_to_open(transitions, growth, growth.done, here)
+            every = jax.vmap(lambda own: ways_on(transitions, row, actor, own, wait, hands))(own)
             useful = (every[0] > 0) & left[every[1]]
             wanted = useful.any((1, 2)) | ~useful.any()
-        odds = selection(rows, growth, guide, here, hand, exploration, wanted)
+        odds = selection(transitions, growth, guide, here, hand, exploration, wanted)
         action = pick(odds, draws[at, 0])
-        ways, child, after = ways_on(rows, row, actor, own[action], wait, hands)
-        chance = rows.weight[growth.public[here], pair[0], pair[1]]
+        ways, child, after = ways_on(transitions, row, actor, own[action], wait, hands)
+        chance = transitions.weight[growth.public[here], pair[0], pair[1]]
         # What is left of the pair's probability ends the game; rounding must not.
         over = jnp.maximum(chance - ways.sum(), 0)
         over = jnp.where(over > 1e-5 * chance, over, 0)
-        if thorough:
+        if skip_solved:
             some = useful[action].any()
             ways = jnp.where(useful[action] | ~some, ways, 0)
             over = jnp.where(some, 0, over)
@@ -142,13 +142,13 @@ def simulate(
 
     zero = jnp.zeros((), jnp.int32)
     start = Visit(zero + size, zero, zero, nowhere, zeros, zeros, first)
-    begin = jnp.where(growth.done[focus], size, focus) if thorough else focus
+    begin = jnp.where(growth.done[focus], size, focus) if skip_solved else focus
     visit, _, _, _ = jax.lax.while_loop(goes_on, step, (start, first, zero, begin))
     return visit
 
 
 def selection(
-    rows: Rows,
+    transitions: Transitions,
     growth: Growth,
     guide: Guide,
     here: Array,
@@ -159,7 +159,7 @@ def selection(
     """Returns float [A], pi_select of a private state: half PUCT, half the average policy of CFR.
 
     Args:
-        rows: what opening shows.
+        transitions: what opening shows.
         growth: the tree.
         guide: averages and values.
         here: int32 [], an opened public state.
@@ -168,12 +168,12 @@ def selection(
         wanted: bool [A], what to choose from, if it is not all.
     """
     row, public = growth.row[here], growth.public[here]
-    second = rows.actor[row] == 1
-    legal, present = rows.legal[row, :, hand], growth.allowed[here, :, hand]
+    second = transitions.actor[row] == 1
+    legal, present = transitions.legal[row, :, hand], growth.allowed[here, :, hand]
     average = _shares(guide.total[here, :, hand], present)
-    h0, h1 = rows.weight.shape[-2:]
-    pairs = take(rows.weight, public)
-    against = guide.outflow[here, :, 0]  # of the player who waits, the same for all actions
+    h0, h1 = transitions.weight.shape[-2:]
+    pairs = take(transitions.weight, public)
+    against = guide.action_reach[here, :, 0]  # of the player who waits, the same for all actions
     mass = jnp.where(
         second,
         (pairs[:, jnp.minimum(hand, h1 - 1)] * against[0, :h0]).sum(),
@@ -214,15 +214,18 @@ def count_visits(growth: Growth, visit: Visit) -> Growth:
 
 
 def ways_on(
-    rows: Rows, row: Array, actor: Array, own: Array, wait: Array, hands: int
+    transitions: Transitions, row: Array, actor: Array, own: Array, wait: Array, hands: int
 ) -> tuple[Array, Array, Array]:
     """Returns (probabilities [R, S], children [R, S], private states [R, S, 2]) that follow."""
-    width = rows.num_children
+    width = transitions.num_children
     k, mine = own[:, None] // hands, own[:, None] % hands
     theirs = jnp.broadcast_to(wait % hands, (own.shape[0], wait.shape[0]))
     mine = jnp.broadcast_to(mine, theirs.shape)
     first, second = jnp.where(actor == 0, mine, theirs), jnp.where(actor == 0, theirs, mine)
     real = (k == wait // hands) & (k < width)
     child = jnp.broadcast_to(jnp.minimum(k, width - 1), theirs.shape)
-    weight = rows.weight[rows.child[row, child], first, second] * rows.factor[row, child]
+    weight = (
+        transitions.weight[transitions.child[row, child], first, second]
+        * transitions.factor[row, child]
+    )
     return jnp.where(real, weight, 0), child, jnp.stack([first, second], -1)

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple, TypeVar
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.public import PublicTable, compiled
+from jaxsolve.public import PublicTable, listed_model
 from jaxsolve.regret import normalise
 from jaxsolve.search.fixed import TRACE, Gadget, no_gadget
 from jaxsolve.search.growing._expand import expand, open_leaf
-from jaxsolve.search.growing._state import GrowingSearch, PriorFunction, Run, Task
+from jaxsolve.search.growing._state import GrowingSearch, PriorFunction, SearchProblem, SearchState
 from jaxsolve.search.growing._tree import Growth, empty
-from jaxsolve.search.growing._update import outflow_of, update
+from jaxsolve.search.growing._update import action_reach_of, update
 from jaxsolve.solvers import Solver
 from jaxsolve.tree import take
 from jaxsolve.types import Array, PRNGKey
@@ -38,7 +38,8 @@ class Grown(NamedTuple):
     Attributes:
         growth: the tree.
         average: float [I, A, H], average policy of whoever acts.
-        outflow: float [I, 2, A + 1, H], own reaches under the average policies; see `Run`.
+        action_reach: float [I, 2, A + 1, H], own reaches under the average
+            policies; see `SearchState`.
         root_values: float [2, H], counterfactual values at the root, means over the iterations
             with the weights of the average policy.
         child_values: float [I, 2, C, H], likewise at the children of opened public states, over the
@@ -50,7 +51,7 @@ class Grown(NamedTuple):
 
     growth: Growth
     average: Array
-    outflow: Array
+    action_reach: Array
     root_values: Array
     child_values: Array
     focus: Array
@@ -64,79 +65,79 @@ class Grown(NamedTuple):
 
     @property
     def status(self) -> Array:
-        """int32 [], capacities of `Rules` that were not enough, as bits; 0 if all is there."""
+        """int32 [], capacities of `RulesModel` that were not enough, as bits; 0 if all is there."""
         store = self.growth.store
         return jnp.zeros_like(self.updates) if store is None else store.status
 
 
 def growing_search(
-    ground: Any,
+    model: Any,
     solver: Solver,
     *,
     simulations: int,
     per_update: float = 1.0,
     top: int | None = None,
     capacity: int | None = None,
-    way: int = 0,
+    longest_path: int = 0,
     exploration: float = 1.25,
     tile: int = 16,
-    thorough: bool = False,
+    skip_solved: bool = False,
 ) -> GrowingSearch:
     """Returns the options of GT-CFR(s, c), checked.
 
     Searches of equal `top`, `capacity` and `tile` share a compiled program.
 
     Args:
-        ground: what trees grow into: a `PublicTable`, or `Rules`.
+        model: what trees grow into: a `PublicTable`, or `RulesModel`.
         solver: variant of CFR; `js.cfr_plus().simultaneous()` is the paper's.
         simulations: s, of the whole search.
         per_update: c, simulations after each regret update phase; below 1, such a phase has
             ceil(1 / c) iterations.
         top: k; the paper has 1 for perfect information and all otherwise.
         capacity: public states that can be opened; as many as can be needed by default.
-        way: longest way from the root to a focus.
+        longest_path: longest path from the root to a focus.
         exploration: constant of PUCT.
         tile: leaves that the value function is asked about at once.
-        thorough: simulations pass by subgames that are open to their ends as long as anything else
-            is left for the private states drawn; with nothing left below the focus they begin at
-            the root. Not in the paper.
+        skip_solved: simulations skip subgames whose public states are all opened, as long as
+            another one is left that the private states drawn can reach; if none is left below
+            the focus, simulations start at the root. Not in the paper.
 
     Raises:
         ValueError: a number that is not positive, s not a multiple of ceil(c), a capacity less than
             can be needed, or a solver that samples.
     """
-    if isinstance(ground, PublicTable):
-        ground = compiled(ground)
+    if isinstance(model, PublicTable):
+        model = listed_model(model)
     if per_update <= 0 or min(simulations, tile) < 1 or (top is not None and top < 1):
         raise ValueError(
             f"simulations={simulations}, per_update={per_update}, top={top} and tile={tile} must "
             "be positive"
         )
-    together = math.ceil(per_update)
-    if simulations % together:
+    per_round = math.ceil(per_update)
+    if simulations % per_round:
         raise ValueError(
-            f"{simulations} simulations are not a multiple of {together}, those after each regret "
-            f"update; use simulations={math.ceil(simulations / together) * together}"
+            f"{simulations} simulations are not a multiple of {per_round}, those after each regret "
+            f"update; use simulations={math.ceil(simulations / per_round) * per_round}"
         )
     if solver.sampler is not None:
         raise ValueError("a growing tree needs exact values: use a solver that samples nothing")
-    needed = min(ground.largest, 1 + way + simulations)
+    needed = min(model.largest, 1 + longest_path + simulations)
     if capacity is not None and capacity < needed:
         raise ValueError(
             f"{simulations} simulations can open {needed} public states, and capacity={capacity}; "
             f"use capacity={needed} or more"
         )
     return GrowingSearch(
-        ground,
+        model,
         solver,
         exploration,
-        jnp.int32(simulations // together),
+        jnp.int32(simulations // per_round),
         jnp.int32(math.ceil(1 / per_update)),
-        jnp.int32(together),
+        jnp.int32(per_round),
         top,
         needed if capacity is None else capacity,
         tile,
-        thorough,
+        skip_solved,
     )
 
 
@@ -148,7 +149,7 @@ def gt_cfr(
     key: PRNGKey,
     *,
     gadget: Gadget | None = None,
-    path: Array | None = None,
+    path_to_focus: Array | None = None,
     prior: PriorFunction | None = None,
 ) -> Grown:
     """Returns the outcome of one search; vmap it for a batch.
@@ -156,54 +157,56 @@ def gt_cfr(
     Args:
         search: options, from `growing_search`.
         value: worth of leaves.
-        root: the public state to start from: in a table its kind, int32 []; its worlds for rules.
+        root: the public state to start from: the number of its class (int32 []) in a table, its
+            `Worlds` where the tree grows from rules.
         ranges: float [2, H], own reaches of both players at the root. Under a gadget the
             opponent's is what alpha mixes in.
         key: draws simulations.
         gadget: the constraint of re-solving.
-        path: int32 [W], children on the way from the root to the focus, then -1. The tree opens
-            the way and grows below the focus. The root by default.
+        path_to_focus: int32 [W], which child to go to from each public state between the root and
+            the focus, then -1. The tree opens that path and grows below the focus. By default the
+            focus is the root.
         prior: of PUCT and of `top`; uniform by default.
     """
-    run, task = begin(search, value, root, ranges, gadget, path, prior)
-    run, _ = grow(search, task, run, key, (), lambda run, log: log)
-    return finish(search, task, run)
+    state, problem = begin(search, value, root, ranges, gadget, path_to_focus, prior)
+    state, _ = grow(search, problem, state, key, (), lambda state, log: log)
+    return finish(search, problem, state)
 
 
 def grow(
     search: GrowingSearch,
-    task: Task,
-    run: Run,
+    problem: SearchProblem,
+    state: SearchState,
     key: PRNGKey,
     log: T,
-    note: Callable[[Run, T], T],
-) -> tuple[Run, T]:
+    note: Callable[[SearchState, T], T],
+) -> tuple[SearchState, T]:
     """Returns the search after all its rounds, and what was noted of it.
 
     Args:
         search: options.
-        task: what the search is about.
-        run: the search before its first iteration.
+        problem: what the search is about.
+        state: the search before its first iteration.
         key: draws simulations.
         log: a pytree, before anything is noted.
         note: takes the search after an iteration of CFR, and the log.
     """
 
-    def regrets(_: Any, carry: tuple[Run, T]) -> tuple[Run, T]:
-        run = update(search, task, carry[0])
-        return run, note(run, carry[1])
+    def regrets(_: Any, carry: tuple[SearchState, T]) -> tuple[SearchState, T]:
+        state = update(search, problem, carry[0])
+        return state, note(state, carry[1])
 
-    def simulation(number: Array, run: Run) -> Run:
-        return expand(search, task, run, jax.random.fold_in(key, number))
+    def simulation(number: Array, state: SearchState) -> SearchState:
+        return expand(search, problem, state, jax.random.fold_in(key, number))
 
-    def one(number: Array, carry: tuple[Run, T]) -> tuple[Run, T]:
-        run, log = jax.lax.fori_loop(0, search.updates, regrets, carry)
-        low = number * search.together
-        run = jax.lax.fori_loop(low, low + search.together, simulation, run)
-        pending = jnp.zeros_like(run.growth.pending)
-        return run._replace(growth=run.growth._replace(pending=pending)), log
+    def one(number: Array, carry: tuple[SearchState, T]) -> tuple[SearchState, T]:
+        state, log = jax.lax.fori_loop(0, search.updates_per_round, regrets, carry)
+        low = number * search.simulations_per_round
+        state = jax.lax.fori_loop(low, low + search.simulations_per_round, simulation, state)
+        pending = jnp.zeros_like(state.growth.pending)
+        return state._replace(growth=state.growth._replace(pending=pending)), log
 
-    return jax.lax.fori_loop(0, search.rounds, one, (run, log))
+    return jax.lax.fori_loop(0, search.rounds, one, (state, log))
 
 
 def begin(
@@ -212,59 +215,61 @@ def begin(
     root: Any,
     ranges: Array,
     gadget: Gadget | None,
-    path: Array | None,
+    path_to_focus: Array | None,
     prior: PriorFunction | None,
-) -> tuple[Run, Task]:
+) -> tuple[SearchState, SearchProblem]:
     """Returns the search before its first iteration: the way to the focus is opened."""
-    ground, dtype = search.ground, ranges.dtype
-    store, number = ground.start(root, search.capacity, dtype)
-    rows = ground.rows(store)
-    growth = empty(rows, number, search.capacity, search.tile, store, dtype)
-    hands, actions, width = rows.num_hands, rows.num_actions, rows.num_children
+    model, dtype = search.model, ranges.dtype
+    store, number = model.start(root, search.capacity, dtype)
+    transitions = model.transitions(store)
+    growth = empty(transitions, number, search.capacity, search.tile, store, dtype)
+    hands, actions, width = transitions.num_hands, transitions.num_actions, transitions.num_children
     zero = jnp.zeros((), jnp.int32)
     gadget = no_gadget(hands) if gadget is None else gadget
-    reach, floor = _ranges(take(rows.possible, growth.public[0]), ranges, gadget)
-    task = Task(reach, floor, gadget, value, prior, zero, search.rounds * search.updates)
+    reach, floor = _ranges(take(transitions.possible, growth.public[0]), ranges, gadget)
+    problem = SearchProblem(
+        reach, floor, gadget, value, prior, zero, search.rounds * search.updates_per_round
+    )
     policy = jnp.zeros((search.capacity, actions, hands), dtype)
     flow = jnp.zeros((search.capacity, 2, actions + 1, hands), dtype)
     worth = jnp.zeros((search.capacity, 2, width + 1, hands), dtype)
     half = jnp.full((2, 2, hands), 0.5, dtype)
     both = jnp.zeros((2, hands), dtype)
-    run = Run(
+    state = SearchState(
         iteration=zero,
         growth=growth,
         minimizer=jax.vmap(search.solver.minimizer.init)(policy),
         policy=policy,
         total=policy,
-        outflow=flow,
-        inflow=worth,
+        action_reach=flow,
+        child_values=worth,
         values=policy,
-        worth=worth,
+        value_sum=worth,
         present=worth[:, 0, :width, 0],
         gadget=jax.vmap(search.solver.minimizer.init)(half),
         follow=half,
         root_reach=both,
-        root_worth=both,
+        root_value_sum=both,
         start=both,
         weight=both[0, 0],
         known=worth if hands == 1 else (),
         asked=zero,
     )
     pair = jnp.zeros(2, jnp.int32)
-    run = open_leaf(search, task, run, zero, zero + width, pair, jnp.bool_(True), every=True)
-    if path is None:
-        return run, task
+    state = open_leaf(search, problem, state, zero, zero + width, pair, jnp.bool_(True), every=True)
+    if path_to_focus is None:
+        return state, problem
 
-    def follow(step: Array, carry: tuple[Run, Array]) -> tuple[Run, Array]:
-        run, here = carry
-        new = run.growth.num_opened
-        go = path[step] >= 0
-        child = jnp.maximum(path[step], 0)
-        run = open_leaf(search, task, run, here, child, pair, go, every=True)
-        return run, jnp.where(go, new, here)
+    def follow(step: Array, carry: tuple[SearchState, Array]) -> tuple[SearchState, Array]:
+        state, here = carry
+        new = state.growth.num_opened
+        go = path_to_focus[step] >= 0
+        child = jnp.maximum(path_to_focus[step], 0)
+        state = open_leaf(search, problem, state, here, child, pair, go, every=True)
+        return state, jnp.where(go, new, here)
 
-    run, focus = jax.lax.fori_loop(0, path.shape[0], follow, (run, zero))
-    return run, task._replace(focus=focus)
+    state, focus = jax.lax.fori_loop(0, path_to_focus.shape[0], follow, (state, zero))
+    return state, problem._replace(focus=focus)
 
 
 def _ranges(possible: Array, ranges: Array, gadget: Gadget) -> tuple[Array, Array]:
@@ -281,22 +286,24 @@ def _ranges(possible: Array, ranges: Array, gadget: Gadget) -> tuple[Array, Arra
     return jnp.where(on, possible.astype(ranges.dtype), mine), jnp.where(on, floor, 0)
 
 
-def finish(search: GrowingSearch, task: Task, run: Run) -> Grown:
+def finish(search: GrowingSearch, problem: SearchProblem, state: SearchState) -> Grown:
     """Returns the averages of a search."""
-    growth, weight = run.growth, jnp.where(run.weight > 0, run.weight, 1)
-    rows = search.ground.rows(growth.store)
-    average = jax.vmap(normalise)(run.total, growth.allowed)
-    outflow = outflow_of(search, growth, run.root_reach / weight, average, run.outflow)
-    share = run.present * rows.factor[growth.row]
+    growth, weight = state.growth, jnp.where(state.weight > 0, state.weight, 1)
+    transitions = search.model.transitions(growth.store)
+    average = jax.vmap(normalise)(state.total, growth.allowed)
+    action_reach = action_reach_of(
+        search, growth, state.root_reach / weight, average, state.action_reach
+    )
+    share = state.present * transitions.factor[growth.row]
     seen = (share > 0)[:, None, :, None]
-    child_values = run.worth[:, :, :-1] / jnp.where(seen, share[:, None, :, None], 1)
+    child_values = state.value_sum[:, :, :-1] / jnp.where(seen, share[:, None, :, None], 1)
     return Grown(
         growth=growth,
         average=average,
-        outflow=outflow,
-        root_values=run.root_worth / weight,
+        action_reach=action_reach,
+        root_values=state.root_value_sum / weight,
         child_values=jnp.where(seen, child_values, 0),
-        focus=task.focus,
-        updates=run.iteration,
-        asked=run.asked,
+        focus=problem.focus,
+        updates=state.iteration,
+        asked=state.asked,
     )

@@ -24,31 +24,31 @@ class GrowingSearch:
     """How to grow a tree. A pytree: numbers are leaves, sizes are static.
 
     Attributes:
-        ground: what trees grow into, `Compiled` or `Rules`.
+        model: what trees grow into, `ListedModel` or `RulesModel`.
         solver: variant of CFR.
         exploration: constant of PUCT.
         rounds: int32 [], regret update phases, each followed by simulations.
         updates: int32 [], iterations of CFR in each.
-        together: int32 [], simulations after each.
+        simulations_per_round: int32 [], simulations after each.
         top: k, actions whose children are added when a public state is opened; all if None.
         capacity: I, public states that can be opened.
         tile: leaves that the value function is asked about at once.
-        thorough: simulations pass by what is open to its ends.
+        skip_solved: simulations pass by what is open to its ends.
     """
 
-    ground: Any
+    model: Any
     solver: Solver
     exploration: Any
     rounds: Any
-    updates: Any
-    together: Any
+    updates_per_round: Any
+    simulations_per_round: Any
     top: int | None = dataclasses.field(metadata={"static": True})
     capacity: int = dataclasses.field(metadata={"static": True})
     tile: int = dataclasses.field(metadata={"static": True})
-    thorough: bool = dataclasses.field(default=False, metadata={"static": True})
+    skip_solved: bool = dataclasses.field(default=False, metadata={"static": True})
 
 
-class Run(NamedTuple):
+class SearchState(NamedTuple):
     """What changes during a search (I opened public states at most).
 
     Attributes:
@@ -57,17 +57,18 @@ class Run(NamedTuple):
         minimizer: state of each public state, leading axis I.
         policy: float [I, A, H], of the next iteration.
         total: float [I, A, H], sum over iterations of the actor's own reach of each action.
-        outflow: float [I, 2, A + 1, H], own reach of each action; of a player who waits, of each
-            private state, for every action. The last action is padding, 0.
-        inflow: float [I, 2, C + 1, H], counterfactual values of the children, times the chance of
-            the way there. The last child is padding, 0.
+        action_reach: float [I, 2, A + 1, H], own reach of each (action, private state) of the
+            actor; of the player who waits, the own reach of the private state, in every action.
+            The last action is padding, 0.
+        child_values: float [I, 2, C + 1, H], counterfactual values of the children, times the
+            probability of chance on the path there. The last child is padding, 0.
         values: float [I, A, H], counterfactual values of the actor's actions.
-        worth: float [I, 2, C + 1, H], sum of `inflow` over iterations.
+        value_sum: float [I, 2, C + 1, H], sum of `child_values` over iterations.
         present: float [I, C], weight of the iterations in which a child was in the tree.
         gadget: state of the minimizer of both gadgets.
         follow: float [2, 2, H], free part of the probabilities of following and terminating.
         root_reach: float [2, H], sum over iterations of own reaches at the root.
-        root_worth: float [2, H], sum over iterations of counterfactual values there.
+        root_value_sum: float [2, H], sum over iterations of counterfactual values there.
         start: float [2, H], sum over iterations of own reaches at the focus.
         weight: float [], of all iterations so far. All sums decay alike.
         known: float [I, 2, C + 1, H], values of leaves that are asked about once, or ().
@@ -79,22 +80,22 @@ class Run(NamedTuple):
     minimizer: Any
     policy: Array
     total: Array
-    outflow: Array
-    inflow: Array
+    action_reach: Array
+    child_values: Array
     values: Array
-    worth: Array
+    value_sum: Array
     present: Array
     gadget: Any
     follow: Array
     root_reach: Array
-    root_worth: Array
+    root_value_sum: Array
     start: Array
     weight: Array
     known: Any
     asked: Array
 
 
-class Task(NamedTuple):
+class SearchProblem(NamedTuple):
     """What one search is about.
 
     Attributes:

@@ -3,7 +3,7 @@
 *Opened* public states are numbered in the order in which they were opened, and have regrets and a
 policy. What follows one of them and is not opened is a *leaf*, on the frontier: a value function
 says what it is worth. A simulation walks down from the focus and opens the leaf it comes to. What
-opening shows is read from `Rows`: those of a game's table, or those that its rules
+opening shows is read from `Transitions`: those of a game's table, or those that its rules
 have made so far.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.public import Rows
+from jaxsolve.public import Transitions
 from jaxsolve.tree import take
 from jaxsolve.types import Array
 
@@ -66,9 +66,11 @@ class Growth(NamedTuple):
         return int(self.inside.shape[-1])
 
 
-def empty(rows: Rows, root: Array, capacity: int, tile: int, store: Any, dtype: Any) -> Growth:
+def empty(
+    transitions: Transitions, root: Array, capacity: int, tile: int, store: Any, dtype: Any
+) -> Growth:
     """Returns a tree without public states, with room for some that are opened."""
-    width, actions, hands = rows.num_children, rows.num_actions, rows.num_hands
+    width, actions, hands = transitions.num_children, transitions.num_actions, transitions.num_hands
     zero = jnp.zeros((), jnp.int32)
     each = jnp.zeros(capacity, jnp.int32)
     leaves = -(-capacity * width // tile) * tile
@@ -95,7 +97,7 @@ def empty(rows: Rows, root: Array, capacity: int, tile: int, store: Any, dtype: 
 
 
 def add(
-    rows: Rows,
+    transitions: Transitions,
     growth: Growth,
     up: Array,
     child: Array,
@@ -108,7 +110,7 @@ def add(
     """Returns the tree with one more opened public state, its children leaves.
 
     Args:
-        rows: what opening shows.
+        transitions: what opening shows.
         growth: the tree.
         up: int32 [], the parent.
         child: int32 [], which child of it, a leaf; C for the root.
@@ -120,7 +122,7 @@ def add(
     """
     width, size = growth.num_children, growth.row.shape[0]
     there, new = jnp.where(go, up, size), jnp.where(go, growth.num_opened, size)
-    inside = follows(rows, row, wanted)
+    inside = follows(transitions, row, wanted)
     # The last leaf takes the place of the one that is opened, and the new ones come after it.
     root = child == width
     gone = jnp.argmax(growth.leaf == up * width + child)
@@ -143,16 +145,18 @@ def add(
         opened=growth.opened.at[there, child].set(growth.num_opened, mode="drop"),
         inside=_put(growth.inside, new, inside),
         leaf=leaf,
-        allowed=_put(growth.allowed, new, allowed_of(rows, row, inside)),
+        allowed=_put(growth.allowed, new, allowed_of(transitions, row, inside)),
         prior=_put(growth.prior, new, prior),
     )
 
 
-def add_children(rows: Rows, growth: Growth, node: Array, more: Array, go: Array) -> Growth:
+def add_children(
+    transitions: Transitions, growth: Growth, node: Array, more: Array, go: Array
+) -> Growth:
     """Returns the tree with more children of an opened public state, as leaves.
 
     Args:
-        rows: what opening shows.
+        transitions: what opening shows.
         growth: the tree.
         node: int32 [], the public state.
         more: bool [C].
@@ -167,11 +171,11 @@ def add_children(rows: Rows, growth: Growth, node: Array, more: Array, go: Array
         num_leaves=leaves,
         inside=_put(growth.inside, at, inside),
         leaf=leaf,
-        allowed=_put(growth.allowed, at, allowed_of(rows, growth.row[node], inside)),
+        allowed=_put(growth.allowed, at, allowed_of(transitions, growth.row[node], inside)),
     )
 
 
-def settle(rows: Rows, growth: Growth, node: Array, go: Array) -> Growth:
+def settle(transitions: Transitions, growth: Growth, node: Array, go: Array) -> Growth:
     """Returns the tree with `done` as it is after an opened public state (int32 []) has come."""
     size, width = growth.row.shape[0], growth.num_children
 
@@ -183,37 +187,41 @@ def settle(rows: Rows, growth: Growth, node: Array, go: Array) -> Growth:
 
     def goes_on(carry: tuple[Array, Array]) -> Array:
         done, here = carry
-        return (here < size) & ~left_to_open(rows, growth, done, jnp.minimum(here, size - 1)).any()
+        return (here < size) & ~left_to_open(
+            transitions, growth, done, jnp.minimum(here, size - 1)
+        ).any()
 
     done = growth.done.at[jnp.where(go, node, size)].set(False, mode="drop")
     done, _ = jax.lax.while_loop(goes_on, ends, (done, jnp.where(go, node, size)))
     return growth._replace(done=done)
 
 
-def left_to_open(rows: Rows, growth: Growth, done: Array, node: Array) -> Array:
+def left_to_open(transitions: Transitions, growth: Growth, done: Array, node: Array) -> Array:
     """Returns bool [C], children of an opened public state below which something is left to open.
 
     Args:
-        rows: what opening shows.
+        transitions: what opening shows.
         growth: the tree.
         done: bool [I].
         node: int32 [].
     """
     below = growth.opened[node]
-    return (rows.child[growth.row[node]] >= 0) & ((below < 0) | ~done[jnp.maximum(below, 0)])
+    return (transitions.child[growth.row[node]] >= 0) & ((below < 0) | ~done[jnp.maximum(below, 0)])
 
 
-def follows(rows: Rows, row: Array, actions: Array) -> Array:
+def follows(transitions: Transitions, row: Array, actions: Array) -> Array:
     """Returns bool [C], the children that some actions (bool [A]) lead to."""
-    codes = take(rows.own_sink, row)
-    hit = (codes // rows.num_hands)[..., None] == jnp.arange(rows.num_children)
+    codes = take(transitions.child_of_action, row)
+    hit = (codes // transitions.num_hands)[..., None] == jnp.arange(transitions.num_children)
     return (hit & actions[:, None, None, None]).any((0, 1, 2))
 
 
-def allowed_of(rows: Rows, row: Array, inside: Array) -> Array:
+def allowed_of(transitions: Transitions, row: Array, inside: Array) -> Array:
     """Returns bool [A, H], legal actions that lead to nothing outside of the tree."""
-    there = jnp.append(inside, True)[take(rows.own_sink, row) // rows.num_hands]
-    return take(rows.legal, row) & there.all(-1)
+    there = jnp.append(inside, True)[
+        take(transitions.child_of_action, row) // transitions.num_hands
+    ]
+    return take(transitions.legal, row) & there.all(-1)
 
 
 def _put(array: Array, at: Array, value: Array) -> Array:
