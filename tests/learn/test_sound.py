@@ -180,7 +180,7 @@ def test_decisions_come_back_with_their_outcome():
 @pytest.mark.slow  # seconds of compilation
 def test_a_seat_remembers_what_the_composition_passes_on():
     where = table(SMALL)
-    search = growing_search(where, js.cfr_plus(2.0), simulations=12, way=6)
+    search = growing_search(where, js.cfr_plus(2.0), simulations=12, longest_path=6)
     rows = where.device_transitions
     fair = jnp.ones((2, where.num_hands))
     grown = jax.jit(gt_cfr)(search, net(SMALL), jnp.int32(0), fair, jax.random.key(3))

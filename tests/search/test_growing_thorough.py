@@ -49,7 +49,7 @@ def grown(simulations: int, *, skip_solved: bool, path: tuple[int, ...] = ()) ->
     ranges = jnp.ones((2, where.num_hands))
     gadget = no_gadget(where.num_hands)
     key = jax.random.key(0)
-    return _search(options, ZERO, jnp.int32(0), ranges, key, gadget=gadget, path=way)
+    return _search(options, ZERO, jnp.int32(0), ranges, key, gadget=gadget, path_to_focus=way)
 
 
 def test_every_simulation_opens_something_until_all_is_open():

@@ -79,7 +79,7 @@ def search(
     ranges = jnp.ones((2, hands)) if ranges is None else ranges
     gadget = no_gadget(hands) if gadget is None else gadget
     way = jnp.asarray([*path, -1, -1][:2], jnp.int32)
-    return _search(options, value, jnp.int32(0), ranges, key, gadget=gadget, path=way)
+    return _search(options, value, jnp.int32(0), ranges, key, gadget=gadget, path_to_focus=way)
 
 
 def small(**options: Any) -> GrowingSearch:
@@ -247,7 +247,7 @@ def test_a_capacity_that_may_not_be_enough_is_refused():
     with pytest.raises(ValueError, match="can open 4 public states, and capacity=3; use capa"):
         growing_search(where, OURS, simulations=3, capacity=3)
     with pytest.raises(ValueError, match="use capacity=6 or more"):
-        growing_search(where, OURS, simulations=3, capacity=5, way=2)
+        growing_search(where, OURS, simulations=3, capacity=5, longest_path=2)
     most = growing_search(where, OURS, simulations=1000)
     assert most.capacity == where.below[0]
     assert growing_search(where, OURS, simulations=1000, capacity=where.below[0]) is not None
@@ -283,7 +283,9 @@ def test_a_batch_is_what_single_searches_are():
     gadget = no_gadget(3)
 
     def one(key: Any, way: Any) -> Grown:
-        return gt_cfr(options, value, jnp.int32(0), jnp.ones((2, 3)), key, gadget=gadget, path=way)
+        return gt_cfr(
+            options, value, jnp.int32(0), jnp.ones((2, 3)), key, gadget=gadget, path_to_focus=way
+        )
 
     batch = jax.jit(jax.vmap(one))(keys, ways)
     assert len(set(batch.growth.num_opened.tolist())) > 1
@@ -303,7 +305,7 @@ def test_a_batch_is_what_single_searches_are():
 def test_growth_below_a_focus():
     """The way to it is opened, what leaves the way stays on the frontier."""
     where, value = table(SMALL), tilted(3)
-    grown = search(small(simulations=6, way=2), value, jax.random.key(2), (1, 0))
+    grown = search(small(simulations=6, longest_path=2), value, jax.random.key(2), (1, 0))
     growth = grown.growth
     assert (grown.focus, growth.num_opened > 4) == (2, True)
     assert [(int(growth.up[n]), int(growth.step[n])) for n in (1, 2)] == [(0, 1), (1, 0)]

@@ -83,7 +83,7 @@ def test_ways_of_mr_x_to_one_station_are_one_private_state():
     where = table(CHASE)
     assert where.num_hands == 4
     rows = where.transitions
-    assert (rows.source < rows.num_actions * rows.num_hands).sum(-1).max() == 2
+    assert (rows.parents_of < rows.num_actions * rows.num_hands).sum(-1).max() == 2
     assert where.transitions.payoff.shape[2:] == (4, 1)
     assert where.features.shape == (where.num_classes, 13)
     assert np.unique(where.features, axis=0).shape[0] > where.num_classes // 2
