@@ -97,7 +97,6 @@ class PrefixShowdown:
         bounds: int32 [2, B, H], first place of the hand's tie group and the first after it.
         card_order: int32 [B, 52, 51], likewise among the hands that hold each card.
         card_bounds: int32 [4, B, H], as `bounds` for the lower and the higher card.
-        chunk: boards worked on at once, None for all; keeps the working set in cache.
     """
 
     live: Array

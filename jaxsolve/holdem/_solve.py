@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import logging
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,12 +13,10 @@ import numpy as np
 from jaxsolve.evaluate import expected_values, exploitability
 from jaxsolve.holdem._report import NodeReport, node_report
 from jaxsolve.holdem._spot import Spot
-from jaxsolve.holdem._spot_tree import STATE_ARRAYS, SpotTree, hands_in, spot_tree
+from jaxsolve.holdem._spot_tree import SpotTree, hands_in, spot_tree
 from jaxsolve.solvers import BatchResult, Result, Solver, load_solver, solve_batch
 from jaxsolve.solvers import solve as solve_tree
-from jaxsolve.tree import Policy, free_bytes
-
-log = logging.getLogger("jaxsolve")
+from jaxsolve.tree import Policy, check_fits, run_bytes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -194,14 +191,12 @@ def solve_spots(
     ]
     first = trees[0].tree
     each = sum(p.num_sequences * p.num_hands for p in first.players)
-    need = STATE_ARRAYS * each * first.players[0].root_reach.dtype.itemsize * len(trees)
-    log.info("%s spots x %s actions and hands: about %.2f GiB", len(trees), each, need / 2**30)
-    free = free_bytes()
-    if free is not None and need > free:
-        raise MemoryError(
-            f"{len(trees)} spots need about {need / 2**30:.1f} GiB, but {free / 2**30:.1f} GiB are "
-            "free: solve fewer at once."
-        )
+    check_fits(
+        f"{len(trees)} spots" if len(trees) > 1 else "one spot",
+        run_bytes(each * len(trees)),
+        what=f"{each:,} actions and hands each",
+        instead="Solve fewer at once.",
+    )
     _same_betting(trees)
     ready = load_solver(solver) if isinstance(solver, str) else solver
     batch = solve_batch(

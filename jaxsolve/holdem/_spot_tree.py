@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import logging
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
@@ -19,13 +18,7 @@ from jaxsolve.holdem._runouts import Runouts, runouts
 from jaxsolve.holdem._sizes import totals
 from jaxsolve.holdem._spot import Spot
 from jaxsolve.holdem._tree import PlayerRows, Rake, public_tree
-from jaxsolve.tree import PlayerInfo, PublicTree, TreeInfo, float_type, free_bytes, place
-
-log = logging.getLogger("jaxsolve")
-
-STATE_ARRAYS = 9
-"""Arrays of the size of all sequences that a run holds: regrets, policy, reach, mean and its
-rounding error, and intermediate values (as many as XLA allocated for a turn, JAX 0.10.2)."""
+from jaxsolve.tree import PlayerInfo, PublicTree, TreeInfo, check_fits, float_type, place, run_bytes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,7 +119,7 @@ def build_tree(
 ) -> SpotTree:
     """Returns the tensors of betting on boards, after checking that they fit."""
     begin = time.perf_counter()
-    check_memory(name, betting, streets, len(hands), float_type().itemsize)
+    check_memory(name, betting, streets, len(hands))
     tensors, rows = public_tree(
         betting,
         streets,
@@ -184,33 +177,26 @@ def spot_betting(spot: Spot) -> BettingTree:
     return tree
 
 
-def check_memory(
-    name: str, betting: BettingTree, streets: Sequence[Runouts], hands: int, item: int
-) -> int:
+def check_memory(name: str, betting: BettingTree, streets: Sequence[Runouts], hands: int) -> int:
     """Logs what a run needs and returns it in bytes.
 
     Raises:
         MemoryError: the device has less free.
     """
-    sequences = 0
+    actions = 0
     for node in range(betting.num_nodes):
         if betting.kind[node] == Kind.DECISION:
-            sequences += len(betting.children[node]) * len(streets[betting.street[node]].boards)
-    need = STATE_ARRAYS * sequences * hands * item
-    all_in = betting.kind == Kind.ALL_IN
-    matrices = {int(s) for s in betting.street[all_in]}
-    need += sum(len(streets[s].boards) for s in matrices) * hands * hands * item
-    log.info(
-        "%s: %s actions x %s hands, about %.2f GiB", name, f"{sequences:,}", hands, need / 2**30
+            actions += len(betting.children[node]) * len(streets[betting.street[node]].boards)
+    all_in = {int(s) for s in betting.street[betting.kind == Kind.ALL_IN]}
+    matrices = sum(len(streets[s].boards) for s in all_in) * hands * hands
+    needed = run_bytes(actions * hands, tensors=matrices * float_type().itemsize)
+    check_fits(
+        name,
+        needed,
+        what=f"{actions:,} actions of public states x {hands} hands",
+        instead="Offer fewer sizes, set raise_cap, or start from a later street.",
     )
-    free = free_bytes()
-    if free is not None and need > free:
-        raise MemoryError(
-            f"{name} needs about {need / 2**30:.1f} GiB ({sequences:,} actions of public states x "
-            f"{hands} hands), but {free / 2**30:.1f} GiB are free. Offer fewer sizes, set "
-            "raise_cap, or start from a later street."
-        )
-    return need
+    return needed
 
 
 @dataclasses.dataclass(frozen=True)

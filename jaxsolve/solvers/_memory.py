@@ -1,8 +1,9 @@
-"""How much memory a run takes, before it is started.
+"""How much memory a run of one solver takes, part by part, before it is started.
 
-Tensors and solver state follow from shapes. Intermediate values are XLA's decision, so they are
-read from its buffer assignment of the programs that `solve` runs: compiling allocates none of them,
-and with the persistent compilation cache on the run then finds the compiled loop there.
+`jaxsolve.tree.run_bytes` estimates the same from sizes alone. Here tensors and solver state follow
+from shapes. Intermediate values are XLA's decision, so they are read from its buffer assignment of
+the programs that `solve` runs: compiling allocates none of them, and with the persistent cache of
+compiled programs on, the run then finds its loop there.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ class O first chooses to leave for the alternative value or to play (Burch, Joha
 2014). maxmargin: O chooses the class at which to begin, payoffs are less the alternative values,
 and so P maximises the smallest margin (Moravcik et al. 2016).
 
-Here they act on sequence forms; `_make` turns the outcome into an ordinary tree.
+Here they act on sequence forms; `tree_of` turns the outcome into an ordinary tree.
 """
 
 from __future__ import annotations

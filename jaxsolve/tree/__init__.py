@@ -30,10 +30,11 @@ from jaxsolve.tree._info import TreeInfo as TreeInfo
 from jaxsolve.tree._info import compiled as compiled
 from jaxsolve.tree._info import listed as listed
 from jaxsolve.tree._infostates import Infostates as Infostates
+from jaxsolve.tree._memory import check_fits as check_fits
+from jaxsolve.tree._memory import run_bytes as run_bytes
 from jaxsolve.tree._payoffs import BlockPayoffs as BlockPayoffs
 from jaxsolve.tree._payoffs import block_payoffs as block_payoffs
 from jaxsolve.tree._payoffs import sparse_payoffs as sparse_payoffs
-from jaxsolve.tree._place import free_bytes as free_bytes
 from jaxsolve.tree._place import place as place
 from jaxsolve.tree._policy import Policy as Policy
 from jaxsolve.tree._policy import policy_from_probabilities as policy_from_probabilities

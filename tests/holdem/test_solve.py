@@ -238,7 +238,7 @@ def test_too_large_a_spot_is_refused_with_the_figure():
 def test_memory_is_estimated_before_building():
     spot = he.Spot.load(EXAMPLES / "river.toml")
     tree = he.spot_tree(spot)
-    need = check_memory("river", spot_betting(spot), tree.streets, len(tree.hands), 4)
+    need = check_memory("river", spot_betting(spot), tree.streets, len(tree.hands))
     state = sum(p.num_sequences * p.num_hands for p in tree.tree.players) * 4
     assert need >= 5 * state  # regrets, policy, reach, and two arrays of the average
 

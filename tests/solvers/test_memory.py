@@ -16,6 +16,7 @@ import games
 import jaxsolve as js
 from jaxsolve.solvers import average_policy, current_policy, init_state, run
 from jaxsolve.solvers._memory import memory
+from jaxsolve.tree import _memory, check_fits, run_bytes
 
 CASES = [
     ("leduc", "rows", "cfr+"),
@@ -60,13 +61,29 @@ def test_peak_is_within_ten_percent_of_the_programs(case):
     assert needed.device == pytest.approx(used, rel=0.1)
 
 
+def test_the_estimate_from_sizes_is_near(case):
+    """What refuses a tree and what a dry run announces differ by less than a half."""
+    tree, solver = case
+    entries = sum(p.num_sequences * p.num_hands for p in tree.players)
+    tensors = sum(x.nbytes for x in jax.tree.leaves(tree))
+    ratio = run_bytes(entries, tensors=tensors) / memory(tree, solver).device
+    assert 2 / 3 < ratio < 3 / 2
+
+
+def test_what_does_not_fit_is_refused_with_the_figure(monkeypatch):
+    monkeypatch.setattr(_memory, "free_bytes", lambda: 2**20)
+    check_fits("a small tree", 2**19, what="7 sequences", instead="Do something.")
+    with pytest.raises(MemoryError, match=r"needs about 0.50 GiB \(7 sequences\).*Do something"):
+        check_fits("a tree", 2**29, what="7 sequences", instead="Do something.")
+
+
 @pytest.mark.slow  # seconds of compilation
 def test_nothing_is_allocated_and_the_process_peak_is_near():
     """In a process of its own: arrays on the device, and the peak of the process."""
     program = """
         import json, resource, sys
         import jax, games, jaxsolve as js
-        from jaxsolve.solve._memory import memory
+        from jaxsolve.solvers import memory
 
         tree = js.compile(games.load("liars_dice(sides=4)"))
         solver = js.cfr_plus()
