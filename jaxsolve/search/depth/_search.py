@@ -1,6 +1,6 @@
 """One depth-limited search: its settings, the game it takes place in, and what is believed.
 
-Searches of one horizon are made together; `_depth_nested` and `_depth_pluribus` say which.
+Searches of one horizon are made together; `_nested` and `_pluribus` say which.
 """
 
 from __future__ import annotations
