@@ -213,7 +213,7 @@ def _first_round(
         probe = subgame.resolve(part, before, spot.bet, player=spot.player)
         menu = spot.without_bet()
         states = listed(part).states.infostates[spot.opener]
-        hands = states.parent[_places(probe).classes]
+        hands = states.parent[_roots(probe).classes]
         worth = np.array([menu[int(h)] for h in hands])
         game = subgame.resolve(part, before, spot.bet, player=spot.player, alternative=worth)
         found = _solve(game, "cfr+", settings.search)
@@ -266,7 +266,7 @@ def _second_round(
         int(p.infostate[row]): value[p.offset[row] : p.offset[row + 1]].max()
         for row in np.flatnonzero(info.chooses(spot.opener))
     }
-    classes = _places(probe).classes
+    classes = _roots(probe).classes
     alternative = np.array([promised[int(c)] for c in classes]) / probe.info.weight
     game = subgame.resolve(spot.game, whole, ends, player=spot.player, alternative=alternative)
     (found,) = subgame.solve_subgames(
@@ -282,6 +282,6 @@ def _solve(tree: js.PublicTree, solver: str | js.Solver, iterations: int) -> js.
     return dataclasses.replace(found.average, names=tree.info)
 
 
-def _places(tree: js.PublicTree) -> subgame.Places:
+def _roots(tree: js.PublicTree) -> subgame.SubgameRoots:
     assert isinstance(tree.info, subgame.SubgameInfo)
-    return tree.info.places
+    return tree.info.roots

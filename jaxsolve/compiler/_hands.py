@@ -27,9 +27,9 @@ from jaxsolve.tree import (
     StateTable,
     block_payoffs,
     merge_payoffs,
-    place,
     player_tree,
     row_levels,
+    to_device,
 )
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL
 
@@ -92,15 +92,15 @@ def compile_hands(game: Game) -> PublicTree:
     nodes = walk_public(game, deals)
     hands = [len(x) for x in deals.infostate]
     rows, last = zip(*(_public_rows(nodes, i) for i in range(2)), strict=True)
-    players, places = zip(*(player_tree(rows[i], hands=hands[i]) for i in range(2)), strict=True)
+    players, layouts = zip(*(player_tree(rows[i], hands=hands[i]) for i in range(2)), strict=True)
     weight = nodes.weight[nodes.terminal]
     blocks = np.zeros((len(weight), 2, hands[0], hands[1]))
     for w, (a, b) in enumerate(deals.hand):
         blocks[:, :, a, b] += nodes.utility[:, w] * weight[:, w, None]
     at_leaf = [last[i][nodes.terminal] for i in range(2)]
-    placed = np.stack([places[i].sequence[at_leaf[i]] for i in range(2)], 1)
-    tree = PublicTree(players, (block_payoffs(placed, blocks, [p.size for p in places]),))
-    infos = tuple(_player_info(nodes, deals, rows[i], places[i].sequence, i) for i in range(2))
+    placed = np.stack([layouts[i].sequence[at_leaf[i]] for i in range(2)], 1)
+    tree = PublicTree(players, (block_payoffs(placed, blocks, [p.size for p in layouts]),))
+    infos = tuple(_player_info(nodes, deals, rows[i], layouts[i].sequence, i) for i in range(2))
     total = nodes.utility.sum(2)[weight > 0]
     info = CompiledInfo(
         game=game,
@@ -112,7 +112,7 @@ def compile_hands(game: Game) -> PublicTree:
         build_seconds=time.perf_counter() - start,
         form=_expand(infos, rows, at_leaf, blocks),
     )
-    return place(tree, game.name).replace(names=info)
+    return to_device(tree, game.name).replace(names=info)
 
 
 def deal_hands(game: Game) -> Deals:

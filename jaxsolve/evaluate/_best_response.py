@@ -18,7 +18,7 @@ from jaxsolve.tree import (
     PlayerTree,
     Policy,
     PublicTree,
-    hold,
+    apply_locks,
     leaf_values,
     reach_of,
     values_of,
@@ -119,7 +119,7 @@ def _best_response(tree: PublicTree, policy: tuple[Blocks, ...], player: int) ->
         index = jnp.arange(q.shape[0]).reshape(-1, *(1,) * best.ndim)
         chosen = index == best[None]
         blocks.append((chosen & legal).astype(q.dtype))
-    return BestResponse((me.root_reach * root).sum(), hold(me, tuple(blocks)))
+    return BestResponse((me.root_reach * root).sum(), apply_locks(me, tuple(blocks)))
 
 
 def _mean(policy: Blocks) -> Callable[[int, Array], Array]:
@@ -132,9 +132,9 @@ def _maximum(player: PlayerTree) -> Callable[[int, Array], Array]:
     blocks = player.blocks
 
     def row_value(k: int, q: Array) -> Array:
-        legal, held = blocks[k].legal, blocks[k].held
+        legal, locked = blocks[k].legal, blocks[k].locked
         top = jnp.where(legal, q, -jnp.inf).max(0)
         top = jnp.where(legal.any(0), top, 0)
-        return top if held is None else jnp.where((held > 0).any(0), (held * q).sum(0), top)
+        return top if locked is None else jnp.where((locked > 0).any(0), (locked * q).sum(0), top)
 
     return row_value

@@ -61,23 +61,23 @@ def lock(
         )
     player = int(spot.betting.actor[node])
     me = spot.tree.players[player]
-    held = np.zeros((me.num_sequences, len(spot.hands)), np.float64)
+    locked = np.zeros((me.num_sequences, len(spot.hands)), np.float64)
     start = me.root_reach.shape[0]
     for block in me.blocks:  # locks so far
         size = block.legal.shape[0] * block.legal.shape[1]
-        if block.held is not None:
-            held[start : start + size] = np.asarray(block.held).reshape(size, -1)
+        if block.locked is not None:
+            locked[start : start + size] = np.asarray(block.locked).reshape(size, -1)
         start += size
     rows = spot.rows[player]
     for row in np.flatnonzero((rows.node == node) & (every | (rows.board == (0 if every else at)))):
-        held[sequences(spot, player, int(row))] = wanted
-    blocks: list[Any] = list(split_blocks(me, jnp.asarray(held, me.root_reach.dtype)))
+        locked[sequences(spot, player, int(row))] = wanted
+    blocks: list[Any] = list(split_blocks(me, jnp.asarray(locked, me.root_reach.dtype)))
     levels = []
     for level in me.levels:
         new = []
         for block in level:
             mine = blocks.pop(0)
-            new.append(dataclasses.replace(block, held=mine if bool((mine > 0).any()) else None))
+            new.append(dataclasses.replace(block, locked=mine if bool((mine > 0).any()) else None))
         levels.append(tuple(new))
     players = list(spot.tree.players)
     players[player] = dataclasses.replace(me, levels=tuple(levels))

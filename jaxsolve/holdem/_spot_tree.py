@@ -18,7 +18,15 @@ from jaxsolve.holdem._runouts import Runouts, runouts
 from jaxsolve.holdem._sizes import totals
 from jaxsolve.holdem._spot import Spot
 from jaxsolve.holdem._tree import PlayerRows, Rake, public_tree
-from jaxsolve.tree import PlayerInfo, PublicTree, TreeInfo, check_fits, float_type, place, run_bytes
+from jaxsolve.tree import (
+    PlayerInfo,
+    PublicTree,
+    TreeInfo,
+    check_fits,
+    float_type,
+    run_bytes,
+    to_device,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,7 +136,7 @@ def build_tree(
         rake=rake,
         operator=operator or choose_operator(),
     )
-    tree = place(tensors, name)
+    tree = to_device(tensors, name)
     info = SpotInfo(
         game=None,
         name=name,

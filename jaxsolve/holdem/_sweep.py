@@ -70,11 +70,11 @@ class NativeSweep:
     one_board: bool = dataclasses.field(metadata={"static": True})
 
     def fits(self, tree: PublicTree) -> bool:
-        """Returns whether a tree is the one it was made for, with no strategy held fixed."""
+        """Returns whether a tree is the one it was made for, with no strategy locked fixed."""
         shapes = tuple(tuple(b.legal.shape[:2] for b in p.blocks) for p in tree.players)
-        held = any(b.held is not None for p in tree.players for b in p.blocks)
+        locked = any(b.locked is not None for p in tree.players for b in p.blocks)
         single = all(p.root_reach.dtype == jnp.float32 for p in tree.players)
-        return shapes == self.shapes and single and not held
+        return shapes == self.shapes and single and not locked
 
     def with_scale(self, scale: Array) -> NativeSweep:
         """Returns the sweep with every payoff multiplied by `scale`."""

@@ -20,7 +20,7 @@ from jaxsolve.holdem._operators import payoffs
 from jaxsolve.holdem._payoffs import Pays, Placed
 from jaxsolve.holdem._runouts import Runouts, permuted_hands
 from jaxsolve.holdem._sweep_tables import Side, native_sweep
-from jaxsolve.tree import Placement, PlayerTree, PublicTree, Rows, float_type, player_tree
+from jaxsolve.tree import PlayerTree, PublicTree, Rows, SequenceLayout, float_type, player_tree
 
 
 class Rake(NamedTuple):
@@ -54,7 +54,7 @@ class PlayerRows:
     node: np.ndarray
     board: np.ndarray
     rows: Rows
-    place: Placement
+    place: SequenceLayout
     last: list[np.ndarray]
 
 

@@ -25,7 +25,7 @@ from jaxsolve.tree import (
     PlayerTree,
     Policy,
     PublicTree,
-    hold,
+    apply_locks,
     leaf_values,
     reach_of,
     split_blocks,
@@ -92,7 +92,7 @@ def init_state(tree: PublicTree, solver: Solver, policy: Policy | None = None) -
         policy: where to start; uniform by default.
     """
     start = policy.players if policy is not None else tuple(uniform(p) for p in tree.players)
-    start = tuple(hold(p, b) for p, b in zip(tree.players, start, strict=True))
+    start = tuple(apply_locks(p, b) for p, b in zip(tree.players, start, strict=True))
     reach = tuple(reach_of(p, b) for p, b in zip(tree.players, start, strict=True))
     # `run` donates its state, which must therefore share no buffer with the caller's policy, nor
     # with the tree (the reach of a player who never acts is the tree's own array).
@@ -158,7 +158,7 @@ def average_policy(tree: PublicTree, state: SolveState) -> Policy:
     for player, total in zip(tree.players, state.average, strict=True):
         blocks = split_blocks(player, total.mean)
         shares = (normalise(b, legal) for b, legal in zip(blocks, player.legal, strict=True))
-        players.append(hold(player, tuple(shares)))
+        players.append(apply_locks(player, tuple(shares)))
     return Policy(tuple(players), tree.names)
 
 
@@ -222,7 +222,7 @@ def _update(
         solver.minimizer.update(s, step, q, p, legal)
         for s, q, p, legal in zip(states, values, policy, player.legal, strict=True)
     ]
-    return tuple(s for s, _ in new), hold(player, tuple(p for _, p in new))
+    return tuple(s for s, _ in new), apply_locks(player, tuple(p for _, p in new))
 
 
 def _count(nodes: Array, more: Array) -> Array:

@@ -11,9 +11,9 @@ import numpy as np
 from jaxsolve.evaluate import realization
 from jaxsolve.subgame._alternative import Base, class_values, gifts
 from jaxsolve.subgame._core import Core, core
-from jaxsolve.subgame._gadgets import GADGETS, Gadget, maxmargin, resolve, unsafe
+from jaxsolve.subgame._gadgets import GADGETS, GadgetForm, maxmargin, resolve, unsafe
 from jaxsolve.subgame._index import GameIndex
-from jaxsolve.subgame._places import Places
+from jaxsolve.subgame._roots import SubgameRoots
 from jaxsolve.subgame._transpositions import merged
 from jaxsolve.types import Array
 
@@ -37,7 +37,7 @@ class Noise(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Options:
+class GadgetOptions:
     """How subgames are made safe.
 
     Attributes:
@@ -95,7 +95,7 @@ class Built(NamedTuple):
     """
 
     core: Core
-    gadget: Gadget
+    gadget: GadgetForm
     alternative: np.ndarray
 
     @property
@@ -111,7 +111,7 @@ class Built(NamedTuple):
         return np.maximum(out, 1)
 
 
-def build(index: GameIndex, where: Places, base: Base, options: Options) -> Built:
+def build(index: GameIndex, where: SubgameRoots, base: Base, options: GadgetOptions) -> Built:
     """Returns the forest of some subgames, all of them reached.
 
     Raises:
@@ -133,7 +133,7 @@ def build(index: GameIndex, where: Places, base: Base, options: Options) -> Buil
     return Built(made, gadget, alternative)
 
 
-def _alternative(index: GameIndex, made: Core, base: Base, options: Options) -> np.ndarray:
+def _alternative(index: GameIndex, made: Core, base: Base, options: GadgetOptions) -> np.ndarray:
     given = options.alternative
     if isinstance(given, str):
         value = class_values(made, base, given)

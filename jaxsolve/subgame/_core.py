@@ -15,8 +15,8 @@ from collections.abc import Callable
 import numpy as np
 
 from jaxsolve.evaluate import realization, rows_by_level
-from jaxsolve.subgame._index import GameIndex, Seat
-from jaxsolve.subgame._places import Places, containing_place
+from jaxsolve.subgame._index import GameIndex, PlayerIndex
+from jaxsolve.subgame._roots import SubgameRoots, containing_place
 from jaxsolve.tree import Rows, row_levels
 
 
@@ -39,7 +39,7 @@ class Core:
         whole: float64 [M], the same for all states of the class's infostate.
     """
 
-    where: Places
+    where: SubgameRoots
     rows: tuple[Rows, Rows]
     source: tuple[np.ndarray, np.ndarray]
     owner: np.ndarray
@@ -82,7 +82,7 @@ class Core:
 
 def core(
     index: GameIndex,
-    where: Places,
+    where: SubgameRoots,
     plan: np.ndarray,
     *,
     copies: int = 1,
@@ -163,7 +163,7 @@ def sweep(rows: Rows, gain: np.ndarray, behaviour: np.ndarray | None = None) -> 
 
 
 def _gather(
-    seat: Seat, count: int, owner: np.ndarray, row: np.ndarray
+    seat: PlayerIndex, count: int, owner: np.ndarray, row: np.ndarray
 ) -> tuple[Rows, np.ndarray, Callable[[np.ndarray, np.ndarray], np.ndarray]]:
     """Returns (rows of a forest, their entries in the whole game, finder of sequences).
 
@@ -210,7 +210,7 @@ def _gather(
     return out, source, find
 
 
-def _whole(index: GameIndex, where: Places, plan: np.ndarray) -> np.ndarray:
+def _whole(index: GameIndex, where: SubgameRoots, plan: np.ndarray) -> np.ndarray:
     """Returns float64 [M], probability that chance and P come to the infostate of each class."""
     mine, theirs = index.seats[where.player], index.seats[1 - where.player]
     which, state = theirs.entries.pick(where.classes)

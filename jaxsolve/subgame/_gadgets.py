@@ -20,7 +20,7 @@ from jaxsolve.tree import Rows, SequenceForm, merge_payoffs, row_levels
 GADGETS = ("unsafe", "resolve", "maxmargin")
 
 
-class Gadget(NamedTuple):
+class GadgetForm(NamedTuple):
     """Subgames with a gadget on top (seats P, O).
 
     Attributes:
@@ -36,7 +36,7 @@ class Gadget(NamedTuple):
     scale: np.ndarray
 
 
-def unsafe(core: Core, arrival: np.ndarray) -> Gadget:
+def unsafe(core: Core, arrival: np.ndarray) -> GadgetForm:
     """Returns the subgames as the blueprint comes to them.
 
     Args:
@@ -49,7 +49,7 @@ def unsafe(core: Core, arrival: np.ndarray) -> Gadget:
     return _gadget(core, [], core.class_of, scale, _no_entries())
 
 
-def resolve(core: Core, alternative: np.ndarray, share: np.ndarray) -> Gadget:
+def resolve(core: Core, alternative: np.ndarray, share: np.ndarray) -> GadgetForm:
     """Returns the subgames with a choice between the alternative value and play at each class.
 
     Args:
@@ -65,7 +65,7 @@ def resolve(core: Core, alternative: np.ndarray, share: np.ndarray) -> Gadget:
     return _gadget(core, widths, leave + 1, scale, entries)
 
 
-def maxmargin(core: Core, alternative: np.ndarray, share: np.ndarray) -> Gadget:
+def maxmargin(core: Core, alternative: np.ndarray, share: np.ndarray) -> GadgetForm:
     """Returns the subgames with a choice among all classes, less the alternative values.
 
     Args: as of `resolve`.
@@ -91,7 +91,7 @@ def _gadget(
     play: np.ndarray,
     scale: np.ndarray,
     entries: tuple[np.ndarray, np.ndarray, np.ndarray],
-) -> Gadget:
+) -> GadgetForm:
     """Puts rows on top of O's forest.
 
     Args:
@@ -129,7 +129,7 @@ def _gadget(
     form = SequenceForm(
         (core.rows[0], theirs), *merge_payoffs(sequence, np.stack([payoff, -payoff], 1))
     )
-    return Gadget(form, len(widths), play, scale)
+    return GadgetForm(form, len(widths), play, scale)
 
 
 def _class_of_sequence(core: Core) -> np.ndarray:

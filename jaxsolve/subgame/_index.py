@@ -43,7 +43,7 @@ class Lists:
 
 
 @dataclasses.dataclass(frozen=True)
-class Seat:
+class PlayerIndex:
     """One player's view of a game (I infostates, R rows, S sequences, Z terminals).
 
     Attributes:
@@ -121,7 +121,7 @@ class GameIndex:
     table: StateTable
     info: ListedInfo
     utility_sum: float
-    seats: tuple[Seat, ...]
+    seats: tuple[PlayerIndex, ...]
     chance: np.ndarray
     utility: np.ndarray
 
@@ -174,7 +174,7 @@ def slices(start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return which, np.arange(length.sum()) - np.repeat(offset - start, length)
 
 
-def _seat(table: StateTable, info: ListedInfo, player: int) -> Seat:
+def _seat(table: StateTable, info: ListedInfo, player: int) -> PlayerIndex:
     rows = info.form.rows[player]
     parent = table.infostates[player].parent.astype(np.int64)
     first, last = _depth_first(parent)
@@ -188,7 +188,7 @@ def _seat(table: StateTable, info: ListedInfo, player: int) -> Seat:
     enters = np.flatnonzero(starts)
     row_at = np.full(len(parent), -1)
     row_at[rows.infostate] = np.arange(rows.num_rows)
-    return Seat(
+    return PlayerIndex(
         rows=rows,
         first=first,
         last=last,

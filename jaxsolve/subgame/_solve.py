@@ -26,11 +26,11 @@ from jaxsolve.subgame._floor import floored, with_floor
 from jaxsolve.subgame._forest import Forest, owners
 from jaxsolve.tree import (
     Blocks,
-    Placement,
     PlayerTree,
     PublicTree,
     Rows,
     SequenceForm,
+    SequenceLayout,
     assemble,
     leaf_values,
     reach_of,
@@ -47,7 +47,7 @@ About the price of compiling it: 3 s at 15 ns an entry (measured on 2 cores, JAX
 """
 
 
-class Solution(NamedTuple):
+class ForestSolution(NamedTuple):
     """Strategies of the player who re-solves (seat 0) in every subgame of a forest.
 
     Attributes:
@@ -75,7 +75,7 @@ def solve_forest(
     measure_every: int = 200,
     rng: np.random.Generator | None = None,
     method: str = "highs",
-) -> Solution:
+) -> ForestSolution:
     """Returns solutions of all subgames of a forest.
 
     Args:
@@ -94,7 +94,7 @@ def solve_forest(
     if solver == LP:
         behaviour = _by_lp(form, floor, rng, method)
         gap = np.zeros(form.rows[0].roots)
-        return Solution(behaviour, gap, 0, time.perf_counter() - begin)
+        return ForestSolution(behaviour, gap, 0, time.perf_counter() - begin)
     variant = load_solver(solver) if isinstance(solver, str) else solver
     unit = np.ones(form.rows[0].roots) if unit is None else unit
     return _by_cfr(form, variant, floor, unit, target, iterations, measure_every, begin)
@@ -109,7 +109,7 @@ def _by_cfr(
     iterations: int,
     measure_every: int,
     begin: float,
-) -> Solution:
+) -> ForestSolution:
     """Runs all subgames, then those that are not done yet, in a smaller forest, and so on.
 
     A few subgames may need a hundred times the iterations of the others.
@@ -128,7 +128,7 @@ def _by_cfr(
         )
         best[entries], gap[left], done = behaviour, gaps, done + count
         left = left[gaps > target]
-    return Solution(best, gap, done, time.perf_counter() - begin)
+    return ForestSolution(best, gap, done, time.perf_counter() - begin)
 
 
 def _smaller(sizes: np.ndarray, target: float, done: int, gap: np.ndarray) -> bool:
@@ -189,7 +189,7 @@ def _public(state: SolveState) -> SolveState:
     return state._replace(minimizer=(), nodes=())
 
 
-def _spread(player: PlayerTree, where: Placement, floor: np.ndarray | None) -> Blocks:
+def _spread(player: PlayerTree, where: SequenceLayout, floor: np.ndarray | None) -> Blocks:
     """Returns a floor as blocks [A, N]."""
     flat = np.zeros(player.num_sequences, player.root_reach.dtype)
     if floor is not None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from jaxsolve.compiler import hash_columns
 from jaxsolve.subgame._index import GameIndex
-from jaxsolve.subgame._places import Places
+from jaxsolve.subgame._roots import SubgameRoots
 from jaxsolve.tree import Infostates, StateTable
 from jaxsolve.types import Array
 
@@ -45,7 +45,7 @@ def transpositions(table: StateTable) -> np.ndarray:
     return np.unique(mark, return_inverse=True)[1].reshape(-1)
 
 
-def merged(index: GameIndex, where: Places, key: Array | None = None) -> Places:
+def merged(index: GameIndex, where: SubgameRoots, key: Array | None = None) -> SubgameRoots:
     """Returns the subgames with one class for each of those whose futures look alike.
 
     Args:

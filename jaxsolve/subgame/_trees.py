@@ -12,13 +12,20 @@ from jaxsolve.evaluate import seen_from
 from jaxsolve.solvers import Solver
 from jaxsolve.subgame._alternative import base_of
 from jaxsolve.subgame._blueprint import probabilities
-from jaxsolve.subgame._build import Built, Noise, Options, build
+from jaxsolve.subgame._build import Built, GadgetOptions, Noise, build
 from jaxsolve.subgame._core import Core, core
 from jaxsolve.subgame._forest import join
 from jaxsolve.subgame._gadgets import unsafe as unsafe_gadget
 from jaxsolve.subgame._index import GameIndex, index_of
-from jaxsolve.subgame._places import Knowledge, Places, levels_of, places, public_roots, reached
-from jaxsolve.subgame._solve import Solution, solve_forest
+from jaxsolve.subgame._roots import (
+    Knowledge,
+    SubgameRoots,
+    levels_of,
+    public_roots,
+    reached,
+    subgame_roots,
+)
+from jaxsolve.subgame._solve import ForestSolution, solve_forest
 from jaxsolve.tree import (
     CompiledInfo,
     Lifted,
@@ -26,7 +33,7 @@ from jaxsolve.tree import (
     Policy,
     PublicTree,
     assemble,
-    place,
+    to_device,
     with_probabilities,
 )
 
@@ -37,7 +44,7 @@ class SubgameInfo(CompiledInfo):
 
     Attributes:
         player: P, who re-solves; the seats are those of the game.
-        places: where the subgames begin.
+        roots: where the subgames begin.
         skipped: subgames that were asked for but never come to, and are not in the tree.
         weight: float64 [M], probability that chance and P come to each class.
         alternative: float64 [M], O's alternative value of each class per unit of that, in the
@@ -47,7 +54,7 @@ class SubgameInfo(CompiledInfo):
     """
 
     player: int
-    places: Places
+    roots: SubgameRoots
     skipped: int
     weight: np.ndarray
     alternative: np.ndarray
@@ -57,16 +64,16 @@ class SubgameInfo(CompiledInfo):
     @property
     def num_subgames(self) -> int:
         """B."""
-        return self.places.count
+        return self.roots.count
 
     @property
     def classes(self) -> tuple[str, ...]:
         """Readable names of the classes: what O has seen and done."""
         other = 1 - self.player
         seats = list(self.players)
-        seats[other] = dataclasses.replace(seats[other], infostate=self.places.classes)
+        seats[other] = dataclasses.replace(seats[other], infostate=self.roots.classes)
         names = dataclasses.replace(self, players=tuple(seats))
-        return tuple(names.label(other, k) for k in range(len(self.places.classes)))
+        return tuple(names.label(other, k) for k in range(len(self.roots.classes)))
 
     def margins(self, policy: Policy) -> np.ndarray:
         """Returns float64 [M], what P gains on the alternative value of each class.
@@ -102,7 +109,7 @@ def cut(
             reached.
     """
     index = index_of(tree)
-    where = places(index, 0, public_state, "common")
+    where = subgame_roots(index, 0, public_state, "common")
     if isinstance(ranges, Policy | Lifted):
         return unsafe(tree, ranges, public_state)
     reach = []
@@ -146,7 +153,7 @@ def unsafe(
     Raises:
         ValueError: see `maxmargin`.
     """
-    return _subgames(tree, blueprint, at, player, knowledge, Options("unsafe"))
+    return _subgames(tree, blueprint, at, player, knowledge, GadgetOptions("unsafe"))
 
 
 def resolve(
@@ -168,7 +175,7 @@ def resolve(
 
     Args and Raises: as of `maxmargin`.
     """
-    options = Options("resolve", alternative, reach, noise, merge_transpositions)
+    options = GadgetOptions("resolve", alternative, reach, noise, merge_transpositions)
     return _subgames(tree, blueprint, at, player, knowledge, options)
 
 
@@ -196,7 +203,7 @@ def maxmargin(
         player: P, who re-solves.
         knowledge: "common", or an odd k: k-KLSS, which frees P's strategy where the order-k
             knowledge set leads and fixes it elsewhere.
-        alternative: "exact", "estimate", or float [M]; see `Options`.
+        alternative: "exact", "estimate", or float [M]; see `GadgetOptions`.
         reach: None, "exact" or "estimate": the reach variant (Brown & Sandholm 2017).
         noise: distributional alternative values.
         merge_transpositions: keep one of several classes whose futures look alike (k = 1).
@@ -212,7 +219,7 @@ def maxmargin(
 
     Source: Moravcik et al. 2016; Zhang & Sandholm 2021.
     """
-    options = Options("maxmargin", alternative, reach, noise, merge_transpositions)
+    options = GadgetOptions("maxmargin", alternative, reach, noise, merge_transpositions)
     return _subgames(tree, blueprint, at, player, knowledge, options)
 
 
@@ -233,7 +240,7 @@ def klss(
 
     Source: Zhang & Sandholm 2021, section 4.
     """
-    options = Options(gadget, reach=reach, merge_transpositions=merge_transpositions)
+    options = GadgetOptions(gadget, reach=reach, merge_transpositions=merge_transpositions)
     return _subgames(tree, blueprint, at, player, k, options)
 
 
@@ -256,7 +263,7 @@ def solve_subgames(
     target: float = 1e-6,
     iterations: int = 20_000,
     measure_every: int = 200,
-) -> list[Solution]:
+) -> list[ForestSolution]:
     """Returns the solutions of subgames: all in one compiled run, or one LP at a time.
 
     Args:
@@ -286,7 +293,7 @@ def solve_subgames(
     entries = np.cumsum([0, *(len(f.rows[0].action) for f in forms)])
     parts = np.cumsum([0, *(f.rows[0].roots for f in forms)])
     return [
-        Solution(
+        ForestSolution(
             found.behaviour[entries[k] : entries[k + 1]],
             found.gap[parts[k] : parts[k + 1]],
             found.iterations,
@@ -299,7 +306,7 @@ def solve_subgames(
 def root_infostates(tree: PublicTree, public_state: int, player: int) -> np.ndarray:
     """Returns the infostates with which a public state begins, in the order of `cut`'s ranges."""
     index = index_of(tree)
-    places(index, 0, public_state, "common")
+    subgame_roots(index, 0, public_state, "common")
     return public_roots(index, player, public_state)
 
 
@@ -338,13 +345,13 @@ def _subgames(
     at: int | Sequence[int] | np.ndarray,
     player: int,
     knowledge: Knowledge,
-    options: Options,
+    options: GadgetOptions,
 ) -> PublicTree:
     index = index_of(tree)
     if player not in (0, 1):
         raise ValueError(f"player must be 0 or 1, not {player!r}")
     options.check()
-    asked = places(index, player, at, knowledge)
+    asked = subgame_roots(index, player, at, knowledge)
     mine = probabilities(index, blueprint, player)
     theirs = probabilities(index, blueprint, 1 - player) if options.needs_opponent else None
     base = base_of(index, player, mine, theirs)
@@ -361,7 +368,7 @@ def tree_of(index: GameIndex, built: Built, gadget: str, skipped: int) -> Public
     made = built.core
     where = made.where
     form = seen_from(built.gadget.form, where.player)
-    host, placements = assemble(form)
+    host, layouts = assemble(form)
     players = tuple(
         PlayerInfo(
             offset=rows.offset - rows.roots,
@@ -372,7 +379,7 @@ def tree_of(index: GameIndex, built: Built, gadget: str, skipped: int) -> Public
             states=index.table.infostates[i],
             roots=rows.roots,
         )
-        for i, (rows, spots) in enumerate(zip(form.rows, placements, strict=True))
+        for i, (rows, spots) in enumerate(zip(form.rows, layouts, strict=True))
     )
     one = slice(None, None, made.copies)
     what = where.name[0] if where.count == 1 else f"{where.count} places"
@@ -387,11 +394,11 @@ def tree_of(index: GameIndex, built: Built, gadget: str, skipped: int) -> Public
         build_seconds=time.perf_counter() - begin,
         form=form,
         player=where.player,
-        places=where,
+        roots=where,
         skipped=skipped,
         weight=made.weight[one],
         alternative=(-built.alternative / made.weight)[one],
         unit=built.unit,
         core=made,
     )
-    return place(host, name).replace(names=info)
+    return to_device(host, name).replace(names=info)

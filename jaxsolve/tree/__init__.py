@@ -1,8 +1,10 @@
 """Public trees: compiling rules to tensors, sweeps over them, and policies on them."""
 
-from jaxsolve.tree._assemble import Placement as Placement
+from jaxsolve.tree._assemble import SequenceLayout as SequenceLayout
 from jaxsolve.tree._assemble import assemble as assemble
 from jaxsolve.tree._assemble import player_tree as player_tree
+from jaxsolve.tree._device import free_bytes as free_bytes
+from jaxsolve.tree._device import to_device as to_device
 from jaxsolve.tree._form import Rows as Rows
 from jaxsolve.tree._form import SequenceForm as SequenceForm
 from jaxsolve.tree._form import last_sequences as last_sequences
@@ -35,7 +37,6 @@ from jaxsolve.tree._memory import run_bytes as run_bytes
 from jaxsolve.tree._payoffs import BlockPayoffs as BlockPayoffs
 from jaxsolve.tree._payoffs import block_payoffs as block_payoffs
 from jaxsolve.tree._payoffs import sparse_payoffs as sparse_payoffs
-from jaxsolve.tree._place import place as place
 from jaxsolve.tree._policy import Policy as Policy
 from jaxsolve.tree._policy import policy_from_probabilities as policy_from_probabilities
 from jaxsolve.tree._policy import uniform_policy as uniform_policy
@@ -52,7 +53,7 @@ from jaxsolve.tree._public_tree import Block as Block
 from jaxsolve.tree._public_tree import Blocks as Blocks
 from jaxsolve.tree._public_tree import PlayerTree as PlayerTree
 from jaxsolve.tree._public_tree import PublicTree as PublicTree
-from jaxsolve.tree._public_tree import hold as hold
+from jaxsolve.tree._public_tree import apply_locks as apply_locks
 from jaxsolve.tree._public_tree import join_blocks as join_blocks
 from jaxsolve.tree._public_tree import leaf_values as leaf_values
 from jaxsolve.tree._public_tree import reach_of as reach_of

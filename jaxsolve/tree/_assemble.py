@@ -15,7 +15,7 @@ from jaxsolve.tree._public_tree import Block, PlayerTree, PublicTree
 
 
 @dataclasses.dataclass
-class Placement:
+class SequenceLayout:
     """Where the rows and sequences of one player lie in the tensors.
 
     Attributes:
@@ -29,19 +29,19 @@ class Placement:
 
 def assemble(
     form: SequenceForm, *, bucket: Bucket = exact
-) -> tuple[PublicTree, tuple[Placement, ...]]:
+) -> tuple[PublicTree, tuple[SequenceLayout, ...]]:
     """Returns the tensors of a game in sequence form as numpy arrays, one row per infoset.
 
     Args:
         form: the game on the host.
         bucket: rounds block and list sizes up, so that similar trees share compiled programs.
     """
-    players, places = zip(
+    players, layouts = zip(
         *(player_tree(rows, hands=None, bucket=bucket) for rows in form.rows), strict=True
     )
-    sequence = np.stack([place.sequence[form.sequence[:, i]] for i, place in enumerate(places)], 1)
-    payoffs = sparse_payoffs(sequence, form.payoff, [p.size for p in places], bucket=bucket)
-    return PublicTree(players, (payoffs,)), places
+    sequence = np.stack([place.sequence[form.sequence[:, i]] for i, place in enumerate(layouts)], 1)
+    payoffs = sparse_payoffs(sequence, form.payoff, [p.size for p in layouts], bucket=bucket)
+    return PublicTree(players, (payoffs,)), layouts
 
 
 def player_tree(
@@ -50,7 +50,7 @@ def player_tree(
     hands: int | None,
     bucket: Bucket = exact,
     symmetry: tuple[np.ndarray, Sequence[np.ndarray | None]] | None = None,
-) -> tuple[PlayerTree, Placement]:
+) -> tuple[PlayerTree, SequenceLayout]:
     """Returns the numpy tensors of one player, and where each sequence went.
 
     Args:
@@ -94,7 +94,7 @@ def player_tree(
     reach: Any = np.asarray(rows.root_reach)
     if hands is not None:
         reach = np.broadcast_to(reach.reshape(rows.roots, -1), (rows.roots, hands))
-    return PlayerTree(tuple(levels), tuple(children), reach.astype(float_type())), Placement(
+    return PlayerTree(tuple(levels), tuple(children), reach.astype(float_type())), SequenceLayout(
         place, start
     )
 

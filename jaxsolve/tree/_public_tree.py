@@ -39,14 +39,14 @@ class Block:
         orbit: int32 [G, H] or None. Of several equivalent chance outcomes below these rows only one
             is in the tree, with the weight of all: the value of a hand is then the mean over its
             images under a group of G permutations of hands.
-        held: float [A, N, ...] or None, a strategy that is part of the game: where it is not 0
+        locked: float [A, N, ...] or None, a strategy that is part of the game: where it is not 0
             everywhere, the player does not choose (a locked node).
     """
 
     legal: Array
     parent: Array
     orbit: Array | None = None
-    held: Array | None = None
+    locked: Array | None = None
 
 
 @jax.tree_util.register_dataclass
@@ -240,13 +240,13 @@ def uniform(player: PlayerTree) -> Blocks:
         p = legal / jnp.maximum(legal.sum(0, keepdims=True), 1).astype(dtype)
         shape = (*legal.shape[:2], *player.root_reach.shape[1:])
         out.append(jnp.broadcast_to(p, shape).astype(dtype))
-    return hold(player, tuple(out))
+    return apply_locks(player, tuple(out))
 
 
-def hold(player: PlayerTree, policy: Blocks) -> Blocks:
+def apply_locks(player: PlayerTree, policy: Blocks) -> Blocks:
     """Returns a policy with the strategies that the game holds fixed put in their place."""
     return tuple(
-        p if b.held is None else jnp.where((b.held > 0).any(0), b.held, p)
+        p if b.locked is None else jnp.where((b.locked > 0).any(0), b.locked, p)
         for b, p in zip(player.blocks, policy, strict=True)
     )
 

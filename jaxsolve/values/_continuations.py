@@ -31,9 +31,9 @@ from jaxsolve.tree import (
     last_sequences,
     listed,
     merge_payoffs,
-    place,
     sequence_form,
     sparse_payoffs,
+    to_device,
 )
 from jaxsolve.types import Array
 from jaxsolve.values._info import LeafStates, LimitedInfo, entry_of_state, leaf_states, named
@@ -221,22 +221,22 @@ def _weakened(
 def _assembled(info: LimitedInfo, begin: float) -> PublicTree:
     """Returns the tensors of a game with a limit."""
     form, table = info.form, info.states
-    host, places = assemble(form)
+    host, layouts = assemble(form)
     last = np.stack([last_sequences(table, i) for i in range(2)], 1)
-    placed = np.stack([places[i].sequence[last[:, i]] for i in range(2)], 1)
+    placed = np.stack([layouts[i].sequence[last[:, i]] for i in range(2)], 1)
     ends = info.value_of < 0
     chance = table.chance[table.terminal]
-    sizes = [p.size for p in places]
+    sizes = [p.size for p in layouts]
     sequence, payoff = merge_payoffs(placed[ends], table.utility[ends] * chance[ends, None])
     values = info.values.astype(float_type())
     operator = multi_valued(placed[~ends], info.value_of[~ends], chance[~ends], values, sizes)
     tree = PublicTree(host.players, (sparse_payoffs(sequence, payoff, sizes), operator))
     info = dataclasses.replace(
         info,
-        players=tuple(player_info(form, table, places, i) for i in range(2)),
+        players=tuple(player_info(form, table, layouts, i) for i in range(2)),
         build_seconds=time.perf_counter() - begin,
     )
-    return place(tree, info.name).replace(names=_with_payoffs(info, info.values))
+    return to_device(tree, info.name).replace(names=_with_payoffs(info, info.values))
 
 
 def _with_payoffs(info: LimitedInfo, values: np.ndarray) -> LimitedInfo:

@@ -19,7 +19,7 @@ import numpy as np
 
 from jaxsolve.evaluate import seen_from, worst_case
 from jaxsolve.search.depth._generate import solution_of
-from jaxsolve.search.depth._plan import Plan, Point, plan_of
+from jaxsolve.search.depth._plan import Point, SearchPlan, plan_of
 from jaxsolve.search.depth._search import (
     Beliefs,
     DepthLimited,
@@ -30,7 +30,16 @@ from jaxsolve.search.depth._search import (
     local_odds,
     subgame_of,
 )
-from jaxsolve.subgame import GameIndex, Options, Places, base_of, build, index_of, places, reached
+from jaxsolve.subgame import (
+    GadgetOptions,
+    GameIndex,
+    SubgameRoots,
+    base_of,
+    build,
+    index_of,
+    reached,
+    subgame_roots,
+)
 from jaxsolve.tree import PublicTree, SequenceForm, with_probabilities
 from jaxsolve.values import (
     LimitedInfo,
@@ -84,7 +93,7 @@ def depth_limited(
     )
 
 
-def batches(plan: Plan) -> Iterator[list[Point]]:
+def batches(plan: SearchPlan) -> Iterator[list[Point]]:
     """Yields searches that can be solved together, those above first.
 
     Together are roots of one level with one horizon, all with the menu alone, or each with one more
@@ -125,7 +134,7 @@ def _solve(
     part: PublicTree,
     roots: Sequence[int],
     alternative: dict[tuple[int, int], float] | None,
-) -> tuple[list[np.ndarray], Places] | None:
+) -> tuple[list[np.ndarray], SubgameRoots] | None:
     """Returns (per player float64 [C of `part`], NaN where nothing was solved; the places)."""
     made = subgame_of(who, beliefs, part, roots, alternative)
     if made is None:
@@ -151,9 +160,9 @@ def _class_values(
     )
     base = base_of(index, who.plan.player, mine, theirs)
     where, _ = reached(
-        index, places(index, who.plan.player, np.asarray(roots), "common"), base.plan
+        index, subgame_roots(index, who.plan.player, np.asarray(roots), "common"), base.plan
     )
-    built = build(index, where, base, Options(who.gadget(int(roots[0]))))
+    built = build(index, where, base, GadgetOptions(who.gadget(int(roots[0]))))
     value = -built.alternative / built.core.weight
     return {
         (int(where.at[b]), int(c)): float(v)

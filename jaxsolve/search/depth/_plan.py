@@ -33,7 +33,7 @@ class Point(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class SearchPlan:
     """The public states of a game, as one player's searches see them (N public states).
 
     Attributes:
@@ -108,7 +108,7 @@ class Plan:
         return int(self.round[root]) + int(self.ends[root])
 
 
-def plan_of(tree: PublicTree, player: int, menu: Collection[str] | None) -> Plan:
+def plan_of(tree: PublicTree, player: int, menu: Collection[str] | None) -> SearchPlan:
     """Returns the searches of one player in a game.
 
     Args:
@@ -154,7 +154,7 @@ def plan_of(tree: PublicTree, player: int, menu: Collection[str] | None) -> Plan
     depth = dict(zip(roots.tolist(), depths_among(parent, roots).tolist(), strict=True))
     level = np.array([depth[p.root] for p in points])
     order = np.argsort(level, kind="stable")
-    return Plan(
+    return SearchPlan(
         tree,
         player,
         parent,

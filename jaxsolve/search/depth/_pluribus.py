@@ -25,7 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.evaluate import seen_from, worst_case
-from jaxsolve.search.depth._plan import Plan, plan_of
+from jaxsolve.search.depth._plan import SearchPlan, plan_of
 from jaxsolve.search.depth._search import (
     Beliefs,
     DepthLimited,
@@ -118,16 +118,16 @@ class _Round(NamedTuple):
     source: tuple[np.ndarray, np.ndarray]
 
     def frozen(
-        self, player: int, rows: Sequence[int], played: np.ndarray, plan: Plan
+        self, player: int, rows: Sequence[int], played: np.ndarray, plan: SearchPlan
     ) -> np.ndarray:
-        """Returns float64 [S], what P's sequences are held at, 0 where nothing is."""
+        """Returns float64 [S], what P's sequences are locked at, 0 where nothing is."""
         whole = plan.tree.info
         p, q = self.tree.info.players[player], whole.players[player]
         row = np.repeat(np.arange(q.num_infosets), np.diff(q.offset))
         source = self.source[player]
-        held = np.isin(row[np.maximum(source, 0)], list(rows)) & (source >= 0)
+        locked = np.isin(row[np.maximum(source, 0)], list(rows)) & (source >= 0)
         out = np.zeros(self.tree.players[player].num_sequences)
-        out[p.position[held]] = played[source[held]]
+        out[p.position[locked]] = played[source[locked]]
         return out
 
 
@@ -151,8 +151,10 @@ def _player(who: Searcher, solver: Solver, beliefs: Beliefs) -> tuple[np.ndarray
         cases = groups[root, taken]
         for length in sorted({len(past) for past in cases}):
             now = sorted(past for past in cases if len(past) == length)
-            held = np.stack([found.frozen(plan.player, past, played, plan) for past in now])
-            average, current = _solved(found.tree, solver, who.search.iterations, held, plan.player)
+            locked = np.stack([found.frozen(plan.player, past, played, plan) for past in now])
+            average, current = _solved(
+                found.tree, solver, who.search.iterations, locked, plan.player
+            )
             count += len(now)
             for k, past in enumerate(now):
                 odds = _entries(found, plan, current, k, plan.player)
@@ -166,7 +168,7 @@ def _player(who: Searcher, solver: Solver, beliefs: Beliefs) -> tuple[np.ndarray
     return composed(info, Beliefs(pair, beliefs.searched), plan.player), count
 
 
-def _case(plan: Plan, row: int) -> _Case:
+def _case(plan: SearchPlan, row: int) -> _Case:
     """Returns what search decides an infoset of P."""
     info = listed(plan.tree)
     mine = info.players[plan.player]
@@ -205,22 +207,23 @@ def _round(who: Searcher, beliefs: Beliefs, root: int, taken: tuple[int, ...]) -
 
 
 def _solved(
-    tree: PublicTree, solver: Solver, iterations: int, held: np.ndarray, player: int
+    tree: PublicTree, solver: Solver, iterations: int, locked: np.ndarray, player: int
 ) -> tuple[tuple[Blocks, ...], tuple[Blocks, ...]]:
-    """Returns (average, current) policies of one search for each strategy that is held [M, S]."""
-    sequences = jnp.asarray(held, tree.players[player].root_reach.dtype)
+    """Returns (average, current) policies of one search for each strategy that is locked [M, S]."""
+    sequences = jnp.asarray(locked, tree.players[player].root_reach.dtype)
     return _run(tree.replace(names=None), solver, jnp.asarray(iterations), sequences, player)
 
 
 @functools.partial(jax.jit, static_argnames="player")
 def _run(
-    tree: PublicTree, solver: Solver, iterations: Array, held: Array, player: int
+    tree: PublicTree, solver: Solver, iterations: Array, locked: Array, player: int
 ) -> tuple[tuple[Blocks, ...], tuple[Blocks, ...]]:
     def one(sequences: Array) -> tuple[tuple[Blocks, ...], tuple[Blocks, ...]]:
         mine = tree.players[player]
         blocks = iter(split_blocks(mine, sequences))
         levels = tuple(
-            tuple(dataclasses.replace(b, held=next(blocks)) for b in level) for level in mine.levels
+            tuple(dataclasses.replace(b, locked=next(blocks)) for b in level)
+            for level in mine.levels
         )
         players = list(tree.players)
         players[player] = dataclasses.replace(mine, levels=levels)
@@ -233,11 +236,11 @@ def _run(
         )
         return average_policy(game, state).players, current_policy(game, state).players
 
-    return jax.vmap(one)(held)
+    return jax.vmap(one)(locked)
 
 
 def _entries(
-    found: _Round, plan: Plan, policies: tuple[Blocks, ...], member: int, player: int
+    found: _Round, plan: SearchPlan, policies: tuple[Blocks, ...], member: int, player: int
 ) -> np.ndarray:
     """Returns float64 [C of the whole game], one member's policy, NaN outside the search."""
     info, whole = found.tree.info, plan.tree.info
@@ -257,7 +260,7 @@ def _entries(
 
 
 def _believed(
-    plan: Plan,
+    plan: SearchPlan,
     beliefs: Beliefs,
     found: _Round,
     average: tuple[Blocks, ...],

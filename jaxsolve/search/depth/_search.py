@@ -11,18 +11,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxsolve.search.depth._plan import Plan
+from jaxsolve.search.depth._plan import SearchPlan
 from jaxsolve.solvers import Solver
 from jaxsolve.subgame import (
     GADGETS,
     Built,
-    Options,
-    Places,
+    GadgetOptions,
+    SubgameRoots,
     base_of,
     build,
     index_of,
-    places,
     reached,
+    subgame_roots,
     tree_of,
 )
 from jaxsolve.tree import Policy, PublicTree, TreeInfo
@@ -107,7 +107,7 @@ class Searcher(NamedTuple):
         known: limits of the whole game and values there, by horizon; filled on the way.
     """
 
-    plan: Plan
+    plan: SearchPlan
     search: DepthSearch
     known: dict[int, tuple[DepthLimit, np.ndarray] | None]
 
@@ -187,7 +187,7 @@ def subgame_of(
     part: PublicTree,
     roots: Sequence[int],
     alternative: dict[tuple[int, int], float] | None,
-) -> tuple[PublicTree, Built, Places] | None:
+) -> tuple[PublicTree, Built, SubgameRoots] | None:
     """Returns (searches as one tree, how it was built, where they begin); None if P never comes.
 
     Args:
@@ -201,12 +201,12 @@ def subgame_of(
     player = who.plan.player
     mine, theirs = (local_odds(part, who, beliefs, i) for i in (player, 1 - player))
     base = base_of(index, player, mine, theirs)
-    asked = places(index, player, np.asarray(roots), "common")
+    asked = subgame_roots(index, player, np.asarray(roots), "common")
     where, _ = reached(index, asked, base.plan)
     if not where.count:
         return None
     gadget = who.gadget(int(roots[0]))
-    options = Options(gadget)
+    options = GadgetOptions(gadget)
     if alternative is not None:
         value = np.array(
             [

@@ -29,22 +29,22 @@ from jaxsolve.solvers import Solver
 from jaxsolve.subgame import (
     Base,
     Built,
+    ForestSolution,
+    GadgetOptions,
     GameIndex,
     Knowledge,
     Noise,
-    Options,
-    Places,
-    Solution,
+    SubgameRoots,
     base_of,
     build,
     colours,
     index_of,
     levels_of,
-    places,
     policy_of,
     probabilities,
     reached,
     solve_forest,
+    subgame_roots,
 )
 from jaxsolve.tree import Lifted, Policy, PublicTree, with_probabilities
 
@@ -143,7 +143,7 @@ def nested(
     begin = time.perf_counter()
     index = index_of(tree)
     who = [players] if isinstance(players, int) else list(players)
-    options = Options(gadget, alternative, reach, noise, merge_transpositions)
+    options = GadgetOptions(gadget, alternative, reach, noise, merge_transpositions)
     _check(index, who, safety, infosets, options, knowledge)
     start = [probabilities(index, blueprint, i) for i in range(2)]
     settings: dict[str, Any] = {
@@ -188,7 +188,7 @@ class _Totals:
         self.solved = self.skipped = self.iterations = 0
         self.gap = self.seconds = 0.0
 
-    def add(self, solution: Solution) -> None:
+    def add(self, solution: ForestSolution) -> None:
         self.solved += len(solution.gap)
         self.gap = max(self.gap, float(solution.gap.max(initial=0)))
         self.iterations += solution.iterations
@@ -201,7 +201,7 @@ class _Run(NamedTuple):
     game: GameIndex
     player: int
     knowledge: Knowledge
-    options: Options
+    options: GadgetOptions
     solver: str | Solver
     floor: np.ndarray | None
     settings: dict[str, Any]
@@ -261,11 +261,13 @@ class _Run(NamedTuple):
     def _base(self, mine: np.ndarray) -> Base:
         return base_of(self.game, self.player, mine, self.theirs)
 
-    def _solve(self, at: np.ndarray, base: Base) -> Iterable[tuple[Built, Solution, np.ndarray]]:
+    def _solve(
+        self, at: np.ndarray, base: Base
+    ) -> Iterable[tuple[Built, ForestSolution, np.ndarray]]:
         """Yields (subgames, their solutions, which of `at` they are), if any is reached."""
         if not len(at):
             return
-        asked = places(self.game, self.player, at, self.knowledge)
+        asked = subgame_roots(self.game, self.player, at, self.knowledge)
         where, kept = reached(self.game, asked, base.plan)
         self.totals.skipped += asked.count - where.count
         if not where.count:
@@ -278,7 +280,7 @@ class _Run(NamedTuple):
         self.totals.add(solution)
         yield built, solution, kept
 
-    def _below(self, built: Built, where: Places, floor: np.ndarray) -> np.ndarray:
+    def _below(self, built: Built, where: SubgameRoots, floor: np.ndarray) -> np.ndarray:
         """Returns float64 [C], the floor of the entries below where a subgame begins."""
         rows, core = built.core.rows[0], built.core
         if self.knowledge == "common":
@@ -310,7 +312,7 @@ def _check(
     who: list[int],
     safety: str,
     infosets: Iterable[int] | None,
-    options: Options,
+    options: GadgetOptions,
     knowledge: Knowledge,
 ) -> None:
     options.check()

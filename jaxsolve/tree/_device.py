@@ -9,7 +9,7 @@ from jaxsolve.tree._memory import check_fits, run_bytes
 from jaxsolve.tree._public_tree import PublicTree
 
 
-def place(tree: PublicTree, name: str) -> PublicTree:
+def to_device(tree: PublicTree, name: str) -> PublicTree:
     """Returns a tree of numpy arrays as one of device arrays.
 
     Raises:

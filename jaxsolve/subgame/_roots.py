@@ -1,10 +1,23 @@
 """Where subgames begin: infostates of the player who re-solves, and classes of the opponent.
 
-P re-solves, O is the opponent. A subgame frees P's strategy below some infostates of P. Its top
-states are those at which these begin; the infostates of O there are its classes. All that O can
-still reach from a class matters to O: what lies below a class but not below P's infostates keeps
-P's strategy as it is, and only adds to what O's sequences are worth (Zhang & Sandholm 2021,
-section 4). Where P's infostates make up a whole public state there is nothing of that kind.
+P is the player who re-solves, O the opponent. A subgame frees P's strategy below some infostates of
+P, its *own infostates*. The world states at which these infostates begin are its *top states*. The
+infostates of O at the top states are its *classes*. The subgame holds everything that O can still
+reach from a class. What lies below a class, but not below P's own infostates, keeps P's strategy as
+it is: it only adds a constant to what O's sequences pay (Zhang & Sandholm 2021, section 4). Where
+P's own infostates make up a whole public state, there is nothing of that kind.
+
+Example, Kuhn poker, P = player 0, at public state 6 (player 0 passed, player 1 bet). The six deals
+are the top states 23, 27, 31, 35, 39, 43 (JQ, JK, QJ, QK, KJ, KQ). P's own infostates are 14, 18,
+22 (P holds J, Q, K), O's classes are 12, 16, 20 (O holds Q, K, J):
+
+    at         [6]                        top        [23, 27, 31, 35, 39, 43]
+    own        [14, 18, 22]               top_own    [ 0,  0,  1,  1,  2,  2]
+    classes    [12, 16, 20]               top_class  [ 0,  1,  2,  1,  2,  0]
+
+`subgame_roots(index, 0, [6, 4], "common")` puts two subgames one after the other: `own_of` and
+`class_of` are then [0, 0, 0, 1, 1, 1]. With `knowledge=1` a subgame begins at one infoset: at P's
+first decision with J (infostate 4), `own` is [4], and `classes` are [2, 3] (O holds Q or K).
 """
 
 from __future__ import annotations
@@ -24,8 +37,8 @@ Knowledge = int | str
 
 
 @dataclasses.dataclass(frozen=True)
-class Places:
-    """B subgames of one player (N own infostates, M classes, T top states).
+class SubgameRoots:
+    """The roots of B subgames of one player (N own infostates, M classes, T top states).
 
     Attributes:
         player: P.
@@ -57,9 +70,9 @@ class Places:
         return len(self.at)
 
 
-def places(
+def subgame_roots(
     index: GameIndex, player: int, at: int | Sequence[int] | np.ndarray, knowledge: Knowledge
-) -> Places:
+) -> SubgameRoots:
     """Returns the subgames at some infosets, or at public states where knowledge is "common".
 
     Args:
@@ -95,7 +108,7 @@ def with_roots(
     name: tuple[str, ...],
     own_of: np.ndarray,
     own: np.ndarray,
-) -> Places:
+) -> SubgameRoots:
     """Returns the subgames below given infostates of P; `own_of` ascends."""
     mine, theirs = index.seats[player], index.seats[1 - player]
     keep = mine.highest(own_of, own)
@@ -107,7 +120,7 @@ def with_roots(
     pairs = np.unique(np.stack([own_of[top_own], theirs.first[key], key], 1), axis=0)
     keep = theirs.highest(pairs[:, 0], pairs[:, 2])
     class_of, classes = pairs[keep, 0], pairs[keep, 2]
-    return Places(
+    return SubgameRoots(
         player=player,
         name=name,
         at=at,
@@ -195,7 +208,9 @@ def depths_among(parent: np.ndarray, nodes: np.ndarray) -> np.ndarray:
     return above[nodes]
 
 
-def reached(index: GameIndex, where: Places, plan: np.ndarray) -> tuple[Places, np.ndarray]:
+def reached(
+    index: GameIndex, where: SubgameRoots, plan: np.ndarray
+) -> tuple[SubgameRoots, np.ndarray]:
     """Returns the subgames without what P never comes to, and which of them remain.
 
     Args:
@@ -223,7 +238,7 @@ def reached(index: GameIndex, where: Places, plan: np.ndarray) -> tuple[Places, 
     return with_roots(index, where.player, where.at[kept], names, own_of, where.own[live]), kept
 
 
-def subset(index: GameIndex, where: Places, members: np.ndarray) -> Places:
+def subset(index: GameIndex, where: SubgameRoots, members: np.ndarray) -> SubgameRoots:
     """Returns some of the subgames, in ascending order."""
     start = np.searchsorted(where.own_of, members)
     stop = np.searchsorted(where.own_of, members, side="right")
