@@ -3,7 +3,6 @@
 from jaxsolve.tree._assemble import SequenceLayout as SequenceLayout
 from jaxsolve.tree._assemble import assemble as assemble
 from jaxsolve.tree._assemble import player_tree as player_tree
-from jaxsolve.tree._device import free_bytes as free_bytes
 from jaxsolve.tree._device import to_device as to_device
 from jaxsolve.tree._form import Rows as Rows
 from jaxsolve.tree._form import SequenceForm as SequenceForm
