@@ -60,7 +60,7 @@ def test_games_of_learners():
         won = payoff[actor == i].reshape(-1)
         assert set(np.unique(won)) <= {-1, -0.5, 0.5, 1}
     first = payoff[2][actor[2] == 0]  # after two cards player 0 always decides
-    exact = float(js.evaluate.values(tree, js.tree.uniform_policy(tree))[0]) / 2
+    exact = float(js.expected_values(tree, js.tree.uniform_policy(tree))[0]) / 2
     assert len(first) == count
     assert abs(first.mean() - exact) < 4 * first.std() / np.sqrt(count)
     gap = 1000 * float(js.exploitability(tree, js.tree.uniform_policy(tree)))
