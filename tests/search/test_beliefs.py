@@ -219,17 +219,11 @@ def _best_response(games_: Any, subgame_class: int, found: Any, ranges: Any) -> 
     return best(0, root, np.asarray(ranges[0]))
 
 
-@pytest.mark.slow  # seconds of compilation
 def test_continual_resolving_with_whole_subgames_is_near_an_equilibrium():
     game, tree = made("kuhn"), whole("kuhn")
-    gaps = {}
-    for iterations in (50, 400):
-        search = continual(game, no_limit, js.pcfr_plus(), iterations=iterations)
-        gaps[iterations] = float(
-            js.exploitability(tree, policy_of(tree, game, compose(search, None)))
-        )
-    assert gaps[400] < gaps[50]
-    assert gaps[400] < 2e-3
+    search = continual(game, no_limit, js.pcfr_plus(), iterations=400)
+    policy = policy_of(tree, game, compose(search, None))
+    assert float(js.exploitability(tree, policy)) < 2e-3
 
 
 @pytest.mark.slow  # seconds of compilation

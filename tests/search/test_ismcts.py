@@ -300,13 +300,23 @@ def test_bad_input():
         search.infostate_beliefs(js.compile(game, layout="hands"))
 
 
-@pytest.mark.slow  # half a minute of searches
-def test_agrees_with_openspiel_on_leduc():
-    """Mean visits of many searches at one infostate: OpenSpiel's IS-MCTS does the same."""
+@pytest.mark.parametrize(
+    ("places", "count", "seeds"),
+    [
+        ([[2, 5, 1]], 50, 100),
+        # Half a minute of searches: of both players, in both rounds.
+        pytest.param([[0, 3], [2, 5, 1], [4, 1, 2, 1, 3]], 200, 400, marks=pytest.mark.slow),
+    ],
+)
+def test_agrees_with_openspiel_on_leduc(places: list[list[int]], count: int, seeds: int):
+    """Mean visits of many searches at one infostate: OpenSpiel's IS-MCTS does the same.
+
+    Places are cards and bets from the start.
+    """
     pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel (extra `openspiel`) is the oracle")
     _, beliefs = compiled("leduc")
-    count, seeds, uct_c = 200, 400, 2.0
-    for actions in ([0, 3], [2, 5, 1], [4, 1, 2, 1, 3]):  # cards and bets; of two or three players
+    uct_c = 2.0
+    for actions in places:
         state = pyspiel.load_game("leduc_poker").new_initial_state()
         for action in actions:
             state.apply_action(action)
