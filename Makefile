@@ -23,8 +23,8 @@ INSTALL = rm -f $@; printf 'Installing jaxsolve[%s] into .venv:' "$$extra"; \
 
 help:
 	@echo 'make demo       solve Leduc poker: a curve, its picture and a policy in runs/leduc'
-	@echo 'make test       the test suite'
-	@echo 'make test-slow  the tests of the samplers, which compile for minutes'
+	@echo 'make test       the default suite: a test of every claim, in minutes'
+	@echo 'make test-slow  the other tests: larger games, more samples, the studies'
 	@echo 'make env        the development environment in .venv'
 	@echo 'make lint       ruff: rules and format'
 	@echo 'make types      mypy'
