@@ -19,6 +19,7 @@ from jaxsolve.tree import (
     Policy,
     PublicTree,
     apply_locks,
+    check_policy,
     leaf_values,
     reach_of,
     values_of,
@@ -41,16 +42,19 @@ class BestResponse(NamedTuple):
 
 def best_response(tree: PublicTree, policy: Policy, player: int) -> BestResponse:
     """Returns a best response of `player` to the others' part of a policy."""
+    check_policy(tree, policy.players)
     return _best_response(tree, policy.players, player)
 
 
 def expected_values(tree: PublicTree, policy: Policy) -> Array:
     """Returns float [n], every player's expected payoff under a policy."""
+    check_policy(tree, policy.players)
     return _both_values(tree, policy.players)[0]
 
 
 def nash_conv(tree: PublicTree, policy: Policy) -> Array:
     """Returns float [], the sum over players of the gain of a best response."""
+    check_policy(tree, policy.players)
     now, best = _both_values(tree, policy.players)
     return (best - now).sum()
 
@@ -62,6 +66,7 @@ def exploitability(tree: PublicTree, policy: Policy) -> Array:
 
 def best_response_values(tree: PublicTree, policy: Policy) -> Array:
     """Returns float [n], each player's best-response payoff against the others."""
+    check_policy(tree, policy.players)
     return _both_values(tree, policy.players)[1]
 
 
@@ -100,6 +105,7 @@ def action_values(
     Returns:
         (if the player goes on with the policy, if with a best response).
     """
+    check_policy(tree, policy)
     reach = [reach_of(p, b) for p, b in zip(tree.players, policy, strict=True)]
     me = tree.players[player]
     gain = leaf_values(tree, player, reach)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 from jax.tree_util import Partial
 
-from jaxsolve.regret._minimizer import Coefficients, Minimizer, Step, static
+from jaxsolve.regret._minimizer import Coefficients, Minimizer, Step, check_shapes, static
 from jaxsolve.types import Array
 
 Discount = Callable[..., tuple[Array, Array]]
@@ -108,6 +108,7 @@ def _update(
     clip: bool,
     discount_prediction: bool,
 ) -> tuple[Regrets, Array]:
+    check_shapes(state.cumulative, values, policy, legal)
     regret = _instantaneous(values, policy, legal)
     cumulative = state.cumulative
     if discount is not None:
@@ -166,6 +167,7 @@ def _update_adaptive(
     policy: Array,
     legal: Array,
 ) -> tuple[AdaptiveRegrets, Array]:
+    check_shapes(state.cumulative, values, policy, legal)
     regret = _instantaneous(values, policy, legal)
     cumulative = jnp.maximum(state.cumulative + regret, 0)
     error = state.error + ((regret - state.last) ** 2).sum(0)

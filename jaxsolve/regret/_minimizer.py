@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import chex
+
 from jaxsolve.types import Array
 
 
@@ -52,6 +54,22 @@ class Minimizer(NamedTuple):
     init: Callable[[Array], Any]
     update: Callable[[Any, Step, Array, Array, Array], tuple[Any, Array]]
     coefficients: Callable[[Step], Coefficients] | None = None
+
+
+def check_shapes(state: Array, values: Array, policy: Array, legal: Array) -> None:
+    """Raises AssertionError if what an update gets does not belong together.
+
+    Args:
+        state: [A, ...], of the minimizer, made from a policy of this shape.
+        values: [A, ...], counterfactual action values.
+        policy: [A, ...].
+        legal: bool [A, ...], of this shape or one that broadcasts to it.
+    """
+    chex.assert_equal_shape(
+        [state, values, policy],
+        custom_message="the minimizer's state, action values and policy are [A, ...] alike",
+    )
+    chex.assert_is_broadcastable(legal.shape, policy.shape)
 
 
 @dataclasses.dataclass(frozen=True)

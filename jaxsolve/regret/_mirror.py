@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 from jax.tree_util import Partial
 
-from jaxsolve.regret._minimizer import Minimizer, Step
+from jaxsolve.regret._minimizer import Minimizer, Step, check_shapes
 from jaxsolve.types import Array
 
 
@@ -46,6 +46,7 @@ def _update(
     policy: Array,
     legal: Array,
 ) -> tuple[LogPolicy, Array]:
+    check_shapes(state.log_policy, values, policy, legal)
     # A uniform magnet adds the same to every legal action and cancels in the softmax.
     logits = (state.log_policy + eta * values) / (1 + eta * alpha)
     masked = jnp.where(legal, logits, -jnp.inf)

@@ -26,6 +26,7 @@ from jaxsolve.tree import (
     Policy,
     PublicTree,
     apply_locks,
+    check_policy,
     leaf_values,
     reach_of,
     split_blocks,
@@ -90,7 +91,12 @@ def init_state(tree: PublicTree, solver: Solver, policy: Policy | None = None) -
         tree: the game.
         solver: the variant.
         policy: where to start; uniform by default.
+
+    Raises:
+        AssertionError: the policy has not the shapes of the tree.
     """
+    if policy is not None:
+        check_policy(tree, policy.players)
     start = policy.players if policy is not None else tuple(uniform(p) for p in tree.players)
     start = tuple(apply_locks(p, b) for p, b in zip(tree.players, start, strict=True))
     reach = tuple(reach_of(p, b) for p, b in zip(tree.players, start, strict=True))

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -118,6 +119,22 @@ class Policy:
         from jaxsolve.tree._display import policy_html
 
         return policy_html(self)
+
+
+def check_policy(tree: PublicTree, policy: Sequence[Blocks]) -> None:
+    """Raises AssertionError if the blocks of a policy have not the shapes of a tree.
+
+    Args:
+        tree: the game.
+        policy: per player, blocks [A, N, ...].
+    """
+    n = len(tree.players)
+    assert len(policy) == n, f"a policy of {len(policy)} players for a game of {n}"
+    for i, (player, blocks) in enumerate(zip(tree.players, policy, strict=True)):
+        want = [(*legal.shape[:2], *player.root_reach.shape[1:]) for legal in player.legal]
+        hint = f"blocks [A, N, ...] of player {i}: is it a policy of another game or layout?"
+        assert len(blocks) == len(want), f"{len(blocks)} instead of {len(want)} {hint}"
+        chex.assert_shape(blocks, want, custom_message=hint)
 
 
 def uniform_policy(tree: PublicTree) -> Policy:

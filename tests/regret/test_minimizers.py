@@ -189,3 +189,14 @@ def test_building_again_shares_programs(row: str):
 def test_hyper_parameters_are_leaves(first: Solver, second: Solver):
     assert jax.tree.structure(first) == jax.tree.structure(second)
     assert jax.tree.leaves(first) != jax.tree.leaves(second)
+
+
+@pytest.mark.parametrize("name", ["cfr+", "apcfr+", "mmd"])
+def test_arrays_of_unequal_shapes_are_refused(name: str) -> None:
+    minimizer = js.load_solver(name).minimizer
+    policy = uniform(LEGAL)
+    state = minimizer.init(policy)
+    with pytest.raises(AssertionError, match="state, action values and policy"):
+        minimizer.update(state, step(1), jnp.zeros(LEGAL.shape[:1]), policy, LEGAL)
+    with pytest.raises(AssertionError, match="broadcast"):
+        minimizer.update(state, step(1), policy, policy, LEGAL[:, :3])
