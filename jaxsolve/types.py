@@ -6,6 +6,7 @@ A actions, T terminal or leaf public states, R infostate rows, S sequences of on
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 import jax
@@ -22,3 +23,24 @@ TERMINAL = -2
 
 NOTHING = -1
 """Entry of an observation that shows nothing."""
+
+
+class Status(enum.IntFlag):
+    """What failed on a device: bits of an int32 that travels in the result."""
+
+    OK = 0
+    MOVES = 32
+    ROWS = 64
+    ILLEGAL = 128
+
+    @property
+    def message(self) -> str:
+        """One sentence for each bit that is set."""
+        return "; ".join(text for bit, text in _MESSAGES.items() if bit & self)
+
+
+_MESSAGES = {
+    Status.MOVES: "a match was not over after the arena's most moves",
+    Status.ROWS: "a player was shown more between two decisions than the arena has room for",
+    Status.ILLEGAL: "an agent chose an action that is not legal",
+}

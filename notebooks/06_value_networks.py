@@ -117,7 +117,7 @@ match = evaluate.play_matches(arena, players, 2000, jax.random.key(2))
 print("chips per match:        ", evaluate.score(match))
 value = [evaluate.state_values(policy, i) for i in range(2)]
 estimate = np.stack([evaluate.aivat(policy, value[i], player=i) for i in range(2)])
-last = np.asarray(match.states[:, -1])
+last = np.asarray(arena.states(match.actions)[:, -1])
 seat = np.arange(len(last)) % 2  # of the first agent
 adjusted = evaluate.score(match, utility=estimate[seat, last])
 print("the same, luck taken out:", adjusted)

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.agents._fixed import decide
-from jaxsolve.agents._protocol import Agent, Decision, View
+from jaxsolve.game import Agent, Decision, Observation
 from jaxsolve.public import Limit, PublicGame, hands_of
 from jaxsolve.search.fixed import Gadget, Search, at_nodes, solve_belief, subgames
 from jaxsolve.tree import TreeInfo
@@ -105,9 +105,14 @@ def resolving(
             seat, jnp.zeros((), bool), jnp.int32(game.root), blank, blank, jax.random.bits(key)
         )
 
-    def act(memory: Memory, view: View, key: PRNGKey) -> tuple[Decision, Memory]:
-        node = where.node[view.player, view.infoset]
-        hand = where.hand[view.player, view.infoset]
+    def act(memory: Memory, seen: Observation, key: PRNGKey) -> tuple[Decision, Memory]:
+        if seen.infoset is None:
+            raise ValueError(
+                f"the agent {name!r} needs the number of its infoset: play it in "
+                "evaluate.arena(js.compile(game))"
+            )
+        node = where.node[seen.player, seen.infoset]
+        hand = where.hand[seen.player, seen.infoset]
         last = games.at(where.subgame_class[memory.root])
         there, depth = _descend(where, last.nodes.child, memory.root, node)
         here = memory.searched
@@ -137,7 +142,7 @@ def resolving(
         after = Memory(memory.seat, jnp.ones((), bool), root, reached, values, memory.seed)
         return decide(spread, key), after
 
-    return Agent(init, act, name)
+    return Agent(init, act, name, info.name)
 
 
 def _map(game: PublicGame, info: TreeInfo) -> _Map:

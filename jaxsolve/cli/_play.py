@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from jaxsolve.cli import _setup
+
+if TYPE_CHECKING:
+    from jaxsolve.evaluate import Arena
+    from jaxsolve.game import Agent, Game
+    from jaxsolve.tree import PublicTree
 
 AGENTS = ("resolving", "equilibrium", "uniform")
 
 
 def play(
     game: _setup.Game,
-    agent: Annotated[str, typer.Option(help=", ".join(AGENTS))] = "resolving",
+    agent: Annotated[
+        str, typer.Option(help=f"{', '.join(AGENTS)}; uniform plays games of any size")
+    ] = "resolving",
     policy: Annotated[
         Path | None, typer.Option(help="play against this policy.npz instead of an agent")
     ] = None,
@@ -25,24 +31,38 @@ def play(
     seat: Annotated[int, typer.Option(help="your seat in the first match; then by turns")] = 0,
     seed: Annotated[int, typer.Option(help="of the cards and of the agent")] = 0,
 ) -> None:
-    """Play a game against an agent. End of input (Ctrl-D) stops."""
+    """Play a game against an agent. End of input (Ctrl-D) stops.
+
+    Agents play on the compiled game. The uniform one needs no table: it plays on the rules.
+    """
     if agent not in AGENTS:
         raise ValueError(f"unknown agent {agent!r}; choose one of {', '.join(AGENTS)}")
-    if matches < 0 or iterations < 1 or seat not in (0, 1):
-        raise ValueError("--matches must be 0 or more, --iterations positive, --seat 0 or 1")
+    if matches < 0 or iterations < 1 or seat < 0:
+        raise ValueError("--matches and --seat must be 0 or more, --iterations positive")
     _setup.start_jax()
-    import jaxsolve as js
+    from jaxsolve import agents, evaluate
+    from jaxsolve.game import OpenSpielGame, load
+    from jaxsolve.tree import listed
 
-    tree = js.compile(game)
-    if tree.num_players != 2:
-        raise ValueError(f"{game} has {tree.num_players} players; one can play 2-player games")
-    opponent = _opponent(tree, agent, policy, iterations)
+    rules = load(game)
+    if seat >= rules.num_players:
+        raise ValueError(f"--seat must be below {rules.num_players}, the players of {game}")
+    if policy is None and agent == "uniform" and not isinstance(rules, OpenSpielGame):
+        arena: Arena = evaluate.rules_arena(rules, max_moves=10_000, max_rows=256)
+        human, opponent = agents.person(rules, input, print), agents.uniform()
+    else:
+        tree = _compiled(rules, agent, policy)
+        info = listed(tree)
+        rules = info.game
+        arena = evaluate.arena(tree)
+        human = agents.person(rules, input, print, label=info.label)
+        opponent = _opponent(tree, rules, agent, policy, iterations)
     total, played = 0.0, 0
     print("Type an action or its number; Ctrl-D ends.", file=sys.stderr)
     try:
         while not matches or played < matches:
-            you = (seat + played) % 2
-            total += one_match(tree, opponent, you, seed + played)
+            you = (seat + played) % rules.num_players
+            total += one_match(arena, rules, human, opponent, you, seed + played)
             played += 1
             print(f"total {total:+g} after {played}\n", flush=True)
     except EOFError:
@@ -50,86 +70,48 @@ def play(
 
 
 def one_match(
-    tree: Any, opponent: Any, you: int, seed: int, ask: Callable[[str], str] | None = None
+    arena: Arena, game: Game, human: Agent, opponent: Agent, you: int, seed: int
 ) -> float:
-    """Returns what the human won in one match.
+    """Returns what the human won in one match, and prints how it went.
 
     Args:
-        tree: a compiled two-player game.
-        opponent: an `agents.Agent`.
+        arena: where it is played.
+        game: whose words for actions are shown.
+        human: an agent on the host (`agents.person`).
+        opponent: in all other seats.
         you: the human's seat.
-        seed: of cards and agent.
-        ask: reads a line after a prompt; from the terminal by default.
+        seed: of cards and agents.
     """
     import jax
-    import jax.numpy as jnp
-    import numpy as np
 
-    from jaxsolve.agents import View
-    from jaxsolve.types import CHANCE, TERMINAL
+    from jaxsolve.evaluate import play_matches
+    from jaxsolve.game import action_name
+    from jaxsolve.types import TERMINAL
 
-    read = input if ask is None else ask
-    info = tree.info
-    table = info.states
+    seats = [human if i == you else opponent for i in range(arena.num_players)]
     key = jax.random.key(seed)
-    rng = np.random.default_rng(seed)
-    mind = opponent.init(jnp.int32(1 - you), jax.random.fold_in(key, 0))
-    act = jax.jit(opponent.act)
-    state, shown, step = 0, "", 0
-    rows = {i: {int(x): k for k, x in enumerate(p.infostate)} for i, p in enumerate(info.players)}
-    while (actor := int(table.actor[state])) != TERMINAL:
-        below = np.flatnonzero(table.parent == state)
-        moves = [int(a) for a in table.action[below]]
-        step += 1
-        if actor == CHANCE:
-            odds = table.chance[below] / table.chance[state]
-            state = int(rng.choice(below, p=odds / odds.sum()))
-            continue
-        row = rows[actor][int(table.infostate[state, actor])]
-        if actor == you:
-            label = info.label(you, row)
-            if label != shown:
-                print(f"you know: {label}")
-                shown = label
-            chosen = _choice([info.action_name(you, a) for a in moves], read)
-        else:
-            legal = np.zeros(info.game.num_actions, bool)
-            legal[moves] = True
-            view = View(jnp.int32(actor), jnp.int32(row), jnp.asarray(legal))
-            decision, mind = act(mind, view, jax.random.fold_in(key, step))
-            chosen = moves.index(int(decision.action))
-            print(f"opponent: {info.action_name(actor, moves[chosen])}")
-        state = int(below[chosen])
-    won = float(table.utility[np.flatnonzero(table.terminal == state)[0], you])
-    path = _path(info, table, state)
+    match = play_matches(arena, seats, 1, key, mirror=False, keep_policies=False)
+    won = float(match.utility[0, you])
+    moves = zip(match.actors[0].tolist(), match.actions[0].tolist(), strict=True)
+    path = " ".join(action_name(game, who, what) for who, what in moves if who != TERMINAL)
     print(f"{path}: you {'win' if won > 0 else 'lose' if won < 0 else 'are even,'} {abs(won):g}")
     return won
 
 
-def _choice(names: list[str], read: Callable[[str], str]) -> int:
-    words = ", ".join(f"{k} {name}" for k, name in enumerate(names))
-    while True:
-        text = read(f"[{words}] ").strip()
-        if text in names:
-            return names.index(text)
-        if text.isdigit() and int(text) < len(names):
-            return int(text)
-        starts = [k for k, name in enumerate(names) if text and name.startswith(text)]
-        if len(starts) == 1:
-            return starts[0]
-        print(f"{text!r} is none of: {words}")
+def _compiled(rules: Game, agent: str, policy: Path | None) -> PublicTree:
+    import jaxsolve as js
+
+    if policy is None and agent == "resolving" and rules.num_players != 2:
+        raise ValueError(
+            f"{rules.name} has {rules.num_players} players, and searches are for 2; "
+            "use --agent equilibrium or --agent uniform"
+        )
+    return js.compile(rules)
 
 
-def _path(info: Any, table: Any, state: int) -> str:
-    words: list[str] = []
-    while table.parent[state] >= 0:
-        up = int(table.parent[state])
-        words.append(info.action_name(int(table.actor[up]), int(table.action[state])))
-        state = up
-    return " ".join(reversed(words))
-
-
-def _opponent(tree: Any, agent: str, policy: Path | None, iterations: int) -> Any:
+def _opponent(
+    tree: PublicTree, rules: Game, agent: str, policy: Path | None, iterations: int
+) -> Agent:
     import jaxsolve as js
     from jaxsolve import agents
     from jaxsolve.public import no_limit, policy_of, public_game
@@ -146,6 +128,6 @@ def _opponent(tree: Any, agent: str, policy: Path | None, iterations: int) -> An
         return agents.fixed(found.average)
     # The agent that searches in turn plays the same policy; all its searches at once are batches.
     print("searching at every public state ...", file=sys.stderr)
-    public = public_game(tree.info.game)
+    public = public_game(rules)
     search = continual(public, no_limit, js.pcfr_plus(), iterations=iterations)
     return agents.fixed(policy_of(tree, public, compose(search, None)), name="resolving")

@@ -14,6 +14,7 @@ from jaxsolve.game._optional import NamesActions as NamesActions
 from jaxsolve.game._optional import NamesObservations as NamesObservations
 from jaxsolve.game._optional import action_name as action_name
 from jaxsolve.game._optional import observation_name as observation_name
+from jaxsolve.game._optional import transition_name as transition_name
 from jaxsolve.game._pgx import PgxGame as PgxGame
 from jaxsolve.game._pgx import load_pgx as load_pgx
 from jaxsolve.game._protocol import Game as Game

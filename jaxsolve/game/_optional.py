@@ -77,3 +77,20 @@ def observation_name(game: object, public: np.ndarray, private: np.ndarray) -> s
     if isinstance(game, NamesObservations):
         return game.observation_name(public, private)
     return ",".join(str(x) for x in (*public, *private) if x >= 0)
+
+
+def transition_name(
+    game: object, player: SupportsInt, action: int, public: np.ndarray, private: np.ndarray
+) -> str:
+    """Returns the words for what a player did and was shown in one transition, "" for nothing.
+
+    Args:
+        game: the rules.
+        player: who.
+        action: the player's own action, -1 if somebody else moved.
+        public: int32 [p], what the transition showed to everybody.
+        private: int32 [m], what it showed to the player.
+    """
+    saw = observation_name(game, public, private)
+    did = action_name(game, player, action) if action >= 0 else ""
+    return saw if saw and did.startswith(saw) else f"{did} {saw}".strip()

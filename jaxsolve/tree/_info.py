@@ -9,7 +9,7 @@ from typing import Protocol, cast
 
 import numpy as np
 
-from jaxsolve.game import Game, NamesObservations, action_name, observation_name
+from jaxsolve.game import Game, NamesObservations, action_name, transition_name
 from jaxsolve.tree._form import SequenceForm
 from jaxsolve.tree._infostates import Infostates
 from jaxsolve.tree._states import StateTable
@@ -92,20 +92,15 @@ class TreeInfo:
             return f"p{player}:{infoset}"
         if p.states.name is not None:
             return p.states.name[at]
+        split = self._public_entries() if isinstance(self.game, NamesObservations) else 0
         words: list[str] = []
         while at >= 0:
-            saw, own = self._saw(p.states.observation[at]), int(p.states.action[at])
-            did = self.action_name(player, own) if own >= 0 else ""
-            word = saw if did.startswith(saw) and saw else f"{did} {saw}".strip()
+            seen, own = p.states.observation[at], int(p.states.action[at])
+            word = transition_name(self.game, player, own, seen[:split], seen[split:])
             if word:
                 words.append(word)
             at = int(p.states.parent[at])
         return "|".join(reversed(words)) or "start"
-
-    def _saw(self, observation: np.ndarray) -> str:
-        """What one observation showed: the game's words, or its non-empty entries."""
-        split = self._public_entries() if isinstance(self.game, NamesObservations) else 0
-        return observation_name(self.game, observation[:split], observation[split:])
 
     def _public_entries(self) -> int:
         """Returns how many entries of an observation are public."""

@@ -56,7 +56,7 @@ def test_the_agent_plays_the_composed_search(limited: bool):
     mind = agents.resolving(search, limit, leaf, tree.info)
     arena = evaluate.arena(tree)
     match = evaluate.play_matches(arena, [mind, mind], 128, jax.random.key(0))
-    states = np.asarray(match.states)
+    states = np.asarray(arena.states(match.actions))
     actor, infoset = np.asarray(arena.actor), np.asarray(arena.infoset)
     seen = set()
     for m in range(len(states)):
@@ -89,8 +89,9 @@ def test_fixed_agents_play_their_policy():
     tree, _ = kuhn()
     policy = js.uniform_policy(tree)
     mind = agents.fixed(policy)
-    view = agents.View(jnp.int32(0), jnp.int32(0), jnp.array([True, True, False]))
-    decisions, _ = jax.vmap(lambda key: mind.act((), view, key))(
+    seen = evaluate.arena(tree).observation(jnp.int32(5), 0)  # after both cards were dealt
+    assert seen.legal.tolist() == [True, True, False]
+    decisions, _ = jax.vmap(lambda key: mind.act(jnp.int32(0), seen, key))(
         jax.random.split(jax.random.key(0), 1000)
     )
     assert 400 < int(decisions.action.sum()) < 600

@@ -6,7 +6,6 @@ import functools
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -111,7 +110,7 @@ def test_mirrored_matches_have_the_same_cards():
     players = [agents.fixed(random_policy(made(), 5)), agents.uniform()]
     match = evaluate.play_matches(game, players, 200, jax.random.key(1))
     table = listed(made()).states
-    states = np.asarray(match.states)
+    states = np.asarray(game.states(match.actions))
     np.testing.assert_array_equal(states[0::2, 2], states[1::2, 2])  # both private cards
     assert len(np.unique(states[:, 2])) > 20
     over = table.actor[states[:, -1]]
@@ -124,14 +123,14 @@ def test_mirrored_matches_have_the_same_cards():
 
 
 def test_matches_compile_once():
-    from jaxsolve.evaluate import _match
+    from jaxsolve.evaluate import _play
 
     game = evaluate.arena(made("kuhn"))
     players = [agents.uniform(), agents.uniform()]
     evaluate.play_matches(game, players, 8, jax.random.key(0))
-    before = _match._play._cache_size()
+    before = _play.play._cache_size()
     evaluate.play_matches(game, players, 8, jax.random.key(1))
-    assert _match._play._cache_size() == before
+    assert _play.play._cache_size() == before
 
 
 def test_local_best_response_is_below_the_best_response():
@@ -151,9 +150,9 @@ def test_local_best_response_is_below_the_best_response():
 
 def test_bad_input():
     game = evaluate.arena(made("kuhn"))
-    with pytest.raises(ValueError, match="1 agents"):
+    with pytest.raises(ValueError, match="1 agents for kuhn"):
         evaluate.play_matches(game, [agents.uniform()], 2, jax.random.key(0))
-    with pytest.raises(ValueError, match="in pairs"):
+    with pytest.raises(ValueError, match="multiple of 2: 2, or"):
         evaluate.play_matches(game, [agents.uniform()] * 2, 3, jax.random.key(0))
     hands: Any = js.compile(games.load("kuhn"), layout="hands")
     with pytest.raises(ValueError, match="world states"):
@@ -165,4 +164,5 @@ def test_bad_input():
         evaluate.local_best_response(leduc, np.zeros((3, 3, 6)), 0)
     with pytest.raises(ValueError, match="no names"):
         agents.fixed(js.Policy(near_equilibrium().players))
-    assert jnp.isfinite(game.utility).all()
+    with pytest.raises(ValueError, match="plays leduc and cannot play kuhn"):
+        evaluate.play_matches(game, [agents.fixed(near_equilibrium())] * 2, 2, jax.random.key(0))

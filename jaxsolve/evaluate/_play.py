@@ -1,0 +1,155 @@
+"""Matches side by side on the device: all of them make one move at a time."""
+
+from __future__ import annotations
+
+import functools
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxsolve.evaluate._arena import Arena
+from jaxsolve.game import Agent
+from jaxsolve.tree import pick
+from jaxsolve.types import CHANCE, TERMINAL, Array, PRNGKey, PyTree, Status
+
+
+class Match(NamedTuple):
+    """Matches that were played (M matches, D moves, A actions, n agents).
+
+    Attributes:
+        actors: int32 [M, D], the seat that moved, or CHANCE; TERMINAL once a match is over.
+        actions: int32 [M, D], -1 once a match is over.
+        policies: float [M, D, A], what each action was drawn from, outcomes of chance included;
+            [M, D, 0] where they were not kept.
+        utility: float [M, n], by agent.
+    """
+
+    actors: Array
+    actions: Array
+    policies: Array
+    utility: Array
+
+
+class _Table(NamedTuple):
+    """A match in progress.
+
+    Attributes:
+        position: of the arena.
+        over: bool [], whether nobody moves any more.
+        dealt: int32 [], chance moves so far.
+        minds: the agents' states, by seat.
+        status: int32 [], bits of `Status`.
+    """
+
+    position: PyTree
+    over: Array
+    dealt: Array
+    minds: tuple[PyTree, ...]
+    status: Array
+
+
+class _Record(NamedTuple):
+    """Moves in the order in which they were made: `Match` with axes [D, M]."""
+
+    actors: Array
+    actions: Array
+    policies: Array
+
+
+@functools.partial(jax.jit, static_argnames=("seats", "keep"))
+def play(
+    arena: Arena, key: PRNGKey, deals: Array, rotation: Array, seats: tuple[Agent, ...], keep: bool
+) -> tuple[Match, Array]:
+    """Returns (matches, int32 [M], their status); utility is by seat."""
+    count, width = len(deals), arena.num_actions if keep else 0
+    keys = jax.vmap(lambda k: keys_of(key, k, rotation))(deals)
+    tables = jax.vmap(lambda k: _begin(arena, k[1], seats))(keys)
+    record = _Record(
+        jnp.full((arena.max_moves, count), TERMINAL, jnp.int32),
+        jnp.full((arena.max_moves, count), -1, jnp.int32),
+        jnp.zeros((arena.max_moves, count, width), float),
+    )
+
+    def goes_on(carry: tuple[Array, _Table, _Record]) -> Array:
+        step, tables, _ = carry
+        return (step < arena.max_moves) & ~tables.over.all()
+
+    def move(carry: tuple[Array, _Table, _Record]) -> tuple[Array, _Table, _Record]:
+        step, tables, record = carry
+        tables, made = jax.vmap(lambda t, k: _move(arena, t, step, k, seats))(tables, keys)
+        made = made._replace(policies=made.policies[:, :width])
+        return (
+            step + 1,
+            tables,
+            jax.tree.map(lambda x, y: x.at[step].set(y.astype(x.dtype)), record, made),
+        )
+
+    _, tables, record = jax.lax.while_loop(goes_on, move, (jnp.int32(0), tables, record))
+    status = tables.status | jnp.where(tables.over, 0, Status.MOVES.value)
+    utility = jax.vmap(arena.utility)(tables.position)
+    actors, actions, policies = (jnp.swapaxes(x, 0, 1) for x in record)
+    return Match(actors, actions, policies, utility), status
+
+
+def keys_of(key: PRNGKey, deal: Array | int, rotation: Array | int) -> tuple[PRNGKey, PRNGKey]:
+    """Returns the keys of (chance, agents): agents draw afresh in other seats, the cards stay."""
+    key = jax.random.fold_in(key, deal)
+    return jax.random.fold_in(key, 0), jax.random.fold_in(key, 1 + rotation)
+
+
+def _begin(arena: Arena, moves: PRNGKey, seats: tuple[Agent, ...]) -> _Table:
+    minds = tuple(
+        agent.init(jnp.int32(i), jax.random.fold_in(moves, i)) for i, agent in enumerate(seats)
+    )
+    position, none = arena.start(), jnp.int32(0)
+    return _Table(position, arena.turn(position).actor == TERMINAL, none, minds, none)
+
+
+def act_key(moves: PRNGKey, step: Array | int, seat: int) -> PRNGKey:
+    return jax.random.fold_in(jax.random.fold_in(moves, 1000 + step), seat)
+
+
+def drawn(cards: PRNGKey, dealt: Array, chance: Array) -> Array:
+    return pick(chance, jax.random.uniform(jax.random.fold_in(cards, dealt)))
+
+
+def _move(
+    arena: Arena,
+    table: _Table,
+    step: Array,
+    keys: tuple[PRNGKey, PRNGKey],
+    seats: tuple[Agent, ...],
+) -> tuple[_Table, _Record]:
+    """Returns (the table after a move, what was done)."""
+    cards, moves = keys
+    turn = arena.turn(table.position)
+    actor = jnp.where(table.over, TERMINAL, turn.actor)
+    chosen, policy = drawn(cards, table.dealt, turn.chance), turn.chance
+    minds = []
+    for i, (agent, mind) in enumerate(zip(seats, table.minds, strict=True)):
+        seen = arena.observation(table.position, i)
+        decision, after = agent.act(mind, seen, act_key(moves, step, i))
+        if jnp.shape(decision.policy) != (arena.num_actions,):
+            raise ValueError(
+                f"the agent {agent.name!r} decides by a policy of shape "
+                f"{jnp.shape(decision.policy)}, but {arena.name} has {arena.num_actions} actions"
+            )
+        mine = actor == i
+        chosen = jnp.where(mine, decision.action, chosen)
+        policy = jnp.where(mine, decision.policy, policy)
+        minds.append(jax.tree.map(lambda a, b, m=mine: jnp.where(m, a, b), after, mind))
+    allowed = turn.legal.at[chosen].get(mode="fill", fill_value=False)
+    status = jnp.where(actor >= 0, arena.status(table.position), 0)
+    status = status | jnp.where((actor >= 0) & ~allowed, Status.ILLEGAL.value, 0)
+    position = arena.step(table.position, jnp.where(allowed, chosen, 0))
+    over = table.over | (status != 0) | (arena.turn(position).actor == TERMINAL)
+    after = _Table(
+        position,
+        over,
+        table.dealt + (actor == CHANCE),
+        tuple(minds),
+        table.status | status,
+    )
+    made = jnp.where(table.over, -1, chosen), jnp.where(table.over, 0, policy)
+    return after, _Record(actor, *made)
