@@ -19,10 +19,10 @@ from jaxsolve.compiler._walker import Visited, Walker, visit
 from jaxsolve.game import Game
 from jaxsolve.tree import (
     CompiledInfo,
+    DecisionRows,
     Infostates,
     PlayerInfo,
     PublicTree,
-    Rows,
     SequenceForm,
     StateTable,
     block_payoffs,
@@ -211,7 +211,7 @@ def _distinct(game: Game, node: np.ndarray, observed: np.ndarray) -> None:
         )
 
 
-def _public_rows(nodes: Nodes, player: int) -> tuple[Rows, np.ndarray]:
+def _public_rows(nodes: Nodes, player: int) -> tuple[DecisionRows, np.ndarray]:
     """Returns (one row per public decision node, last own public sequence of each node [P])."""
     mine = np.flatnonzero(nodes.actor == player)
     row_of_node = np.full(len(nodes.parent), -1)
@@ -224,7 +224,7 @@ def _public_rows(nodes: Nodes, player: int) -> tuple[Rows, np.ndarray]:
     last[child] = 1 + np.arange(len(child))
     for k in np.flatnonzero(last == 0)[1:]:  # parents come first: inherit where not own
         last[k] = last[nodes.parent[k]]
-    rows = Rows(
+    rows = DecisionRows(
         parent=last[mine],
         offset=offset,
         action=nodes.action[child].astype(np.int16),
@@ -238,7 +238,7 @@ def _public_rows(nodes: Nodes, player: int) -> tuple[Rows, np.ndarray]:
 
 
 def _player_info(
-    nodes: Nodes, deals: Deals, rows: Rows, place: np.ndarray, player: int
+    nodes: Nodes, deals: Deals, rows: DecisionRows, place: np.ndarray, player: int
 ) -> PlayerInfo:
     """Returns the infosets (public row, possible hand), rows first, and where they lie."""
     hands = len(deals.infostate[player])
@@ -283,7 +283,7 @@ def _infostates(nodes: Nodes, deals: Deals, dealt: Infostates, player: int) -> I
 
 def _expand(
     infos: tuple[PlayerInfo, ...],
-    rows: tuple[Rows, ...],
+    rows: tuple[DecisionRows, ...],
     at_leaf: list[np.ndarray],
     blocks: np.ndarray,
 ) -> SequenceForm:
@@ -302,7 +302,7 @@ def _expand(
         parent = sequence[public.parent[row], hand].astype(np.int32)
         offset = 1 + info.offset
         expanded.append(
-            Rows(
+            DecisionRows(
                 parent=parent,
                 offset=offset,
                 action=info.action,

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from jaxsolve.tree import (
+    DecisionRows,
     Policy,
     PublicTree,
-    Rows,
     SequenceForm,
     compiled,
     policy_from_probabilities,
@@ -94,7 +94,7 @@ def payoff_matrix(form: SequenceForm) -> scipy.sparse.csr_matrix:
     return scipy.sparse.csr_matrix(entries, shape)
 
 
-def flow_constraints(rows: Rows) -> tuple[scipy.sparse.csr_matrix, np.ndarray]:
+def flow_constraints(rows: DecisionRows) -> tuple[scipy.sparse.csr_matrix, np.ndarray]:
     """Returns (E, e) such that E x = e, x >= 0 are the realization plans of a player."""
     import scipy.sparse
 
@@ -106,7 +106,7 @@ def flow_constraints(rows: Rows) -> tuple[scipy.sparse.csr_matrix, np.ndarray]:
     return matrix, np.concatenate([rows.root_reach, np.zeros(count)])
 
 
-def realization(rows: Rows, probabilities: np.ndarray) -> np.ndarray:
+def realization(rows: DecisionRows, probabilities: np.ndarray) -> np.ndarray:
     """Returns float64 [S], the realization plan of a behaviour policy [S - roots]."""
     plan = np.concatenate([rows.root_reach, np.zeros(rows.num_sequences - rows.roots)])
     for _, actions in rows_by_level(rows):
@@ -116,7 +116,7 @@ def realization(rows: Rows, probabilities: np.ndarray) -> np.ndarray:
     return plan
 
 
-def behaviour_of(rows: Rows, plan: np.ndarray) -> np.ndarray:
+def behaviour_of(rows: DecisionRows, plan: np.ndarray) -> np.ndarray:
     """Returns float64 [S - roots], the behaviour policy of a plan; uniform where unreached."""
     weight = np.maximum(plan[rows.roots :], 0)
     total = np.bincount(rows.row_of, weight, rows.num_rows)[rows.row_of]
@@ -124,7 +124,7 @@ def behaviour_of(rows: Rows, plan: np.ndarray) -> np.ndarray:
     return np.where(total > 1e-12, weight / np.maximum(total, 1e-300), even)
 
 
-def best_value(rows: Rows, gain: np.ndarray) -> float:
+def best_value(rows: DecisionRows, gain: np.ndarray) -> float:
     """Returns the value of a best response to sequence gains [S], by a sweep up the rows."""
     value = gain.copy()
     starts = rows.offset[:-1]
@@ -138,7 +138,7 @@ def best_value(rows: Rows, gain: np.ndarray) -> float:
     return float(rows.root_reach @ value[: rows.roots])
 
 
-def rows_by_level(rows: Rows) -> list[tuple[np.ndarray, np.ndarray]]:
+def rows_by_level(rows: DecisionRows) -> list[tuple[np.ndarray, np.ndarray]]:
     """Returns (rows, their entries in the list of actions) of each own level."""
     level_of_action = rows.level[rows.row_of]
     return [

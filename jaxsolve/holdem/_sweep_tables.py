@@ -11,7 +11,7 @@ import numpy as np
 from jaxsolve.holdem._native import NativeBoards, board_numbers
 from jaxsolve.holdem._payoffs import Placed
 from jaxsolve.holdem._sweep import NativeSweep, SweepSide
-from jaxsolve.tree import Block, Rows
+from jaxsolve.tree import Block, DecisionRows
 
 PARTS = 8
 """Most parts that the leaves of a street with one board are cut into, one per core."""
@@ -29,7 +29,7 @@ class Side(NamedTuple):
 
     street: np.ndarray
     board: np.ndarray
-    rows: Rows
+    rows: DecisionRows
     position: np.ndarray
     blocks: tuple[Block, ...]
 

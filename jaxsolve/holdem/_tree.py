@@ -20,7 +20,14 @@ from jaxsolve.holdem._operators import payoffs
 from jaxsolve.holdem._payoffs import Pays, Placed
 from jaxsolve.holdem._runouts import Runouts, permuted_hands
 from jaxsolve.holdem._sweep_tables import Side, native_sweep
-from jaxsolve.tree import PlayerTree, PublicTree, Rows, SequenceLayout, float_type, player_tree
+from jaxsolve.tree import (
+    DecisionRows,
+    PlayerTree,
+    PublicTree,
+    SequenceLayout,
+    float_type,
+    player_tree,
+)
 
 
 class Rake(NamedTuple):
@@ -53,7 +60,7 @@ class PlayerRows:
 
     node: np.ndarray
     board: np.ndarray
-    rows: Rows
+    rows: DecisionRows
     place: SequenceLayout
     last: list[np.ndarray]
 
@@ -160,7 +167,7 @@ def _player(
             actions.append(np.tile(betting.action[list(betting.children[node])], count))
             levels.append(np.full(count, depth[node]))
     at, board = _join(nodes), _join(boards)
-    rows = Rows(
+    rows = DecisionRows(
         parent=_join(parents),
         offset=np.concatenate([[1], 1 + np.cumsum(_join(widths))]).astype(np.int32),
         action=_join(actions),

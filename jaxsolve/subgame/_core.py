@@ -17,7 +17,7 @@ import numpy as np
 from jaxsolve.evaluate import realization, rows_by_level
 from jaxsolve.subgame._index import GameIndex, PlayerIndex
 from jaxsolve.subgame._roots import SubgameRoots, containing_place
-from jaxsolve.tree import Rows, row_levels
+from jaxsolve.tree import DecisionRows, row_levels
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Core:
     """
 
     where: SubgameRoots
-    rows: tuple[Rows, Rows]
+    rows: tuple[DecisionRows, DecisionRows]
     source: tuple[np.ndarray, np.ndarray]
     owner: np.ndarray
     copies: int
@@ -141,7 +141,7 @@ def at_own(plan: np.ndarray, subgame: np.ndarray, sequence: np.ndarray) -> np.nd
     return plan[sequence] if plan.ndim == 1 else plan[subgame, sequence]
 
 
-def sweep(rows: Rows, gain: np.ndarray, behaviour: np.ndarray | None = None) -> np.ndarray:
+def sweep(rows: DecisionRows, gain: np.ndarray, behaviour: np.ndarray | None = None) -> np.ndarray:
     """Returns float64 [S], what each sequence is worth, given gains [S] on the sequences.
 
     Args:
@@ -164,7 +164,7 @@ def sweep(rows: Rows, gain: np.ndarray, behaviour: np.ndarray | None = None) -> 
 
 def _gather(
     seat: PlayerIndex, count: int, owner: np.ndarray, row: np.ndarray
-) -> tuple[Rows, np.ndarray, Callable[[np.ndarray, np.ndarray], np.ndarray]]:
+) -> tuple[DecisionRows, np.ndarray, Callable[[np.ndarray, np.ndarray], np.ndarray]]:
     """Returns (rows of a forest, their entries in the whole game, finder of sequences).
 
     Args:
@@ -197,7 +197,7 @@ def _gather(
     first = np.cumsum(width) - width
     source = np.arange(width.sum()) + np.repeat(rows.offset[row] - rows.roots - first, width)
     parent = find(owner, rows.parent[row].astype(np.int64))
-    out = Rows(
+    out = DecisionRows(
         parent=parent.astype(np.int32),
         offset=offset.astype(np.int32),
         action=rows.action[source],

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from jaxsolve.subgame._index import Lists, slices
-from jaxsolve.tree import Rows, SequenceForm
+from jaxsolve.tree import DecisionRows, SequenceForm
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Forest:
             number[positions] = len(parts) + np.arange(len(positions))
             offset = np.concatenate([[0], np.cumsum(rows.width[members])]) + len(parts)
             seats.append(
-                Rows(
+                DecisionRows(
                     parent=number[rows.parent[members]].astype(np.int32),
                     offset=offset.astype(np.int32),
                     action=rows.action[positions - rows.roots],
@@ -94,7 +94,7 @@ def join(forms: Sequence[SequenceForm]) -> SequenceForm:
         parent = [m[r.parent] for m, r in zip(moved, all_rows, strict=True)]
         offset = np.concatenate([[0], np.cumsum(width)]) + roots.sum()
         seats.append(
-            Rows(
+            DecisionRows(
                 parent=np.concatenate(parent).astype(np.int32),
                 offset=offset.astype(np.int32),
                 action=np.concatenate([r.action for r in all_rows]),
@@ -112,7 +112,7 @@ def join(forms: Sequence[SequenceForm]) -> SequenceForm:
     return SequenceForm((seats[0], seats[1]), np.stack(sequences, 1), payoff)
 
 
-def owners(rows: Rows) -> np.ndarray:
+def owners(rows: DecisionRows) -> np.ndarray:
     """Returns int64 [S], the empty sequence above each sequence."""
     out = np.arange(rows.num_sequences)
     level = rows.level[rows.row_of]

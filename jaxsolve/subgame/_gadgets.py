@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxsolve.subgame._core import Core
-from jaxsolve.tree import Rows, SequenceForm, merge_payoffs, row_levels
+from jaxsolve.tree import DecisionRows, SequenceForm, merge_payoffs, row_levels
 
 GADGETS = ("unsafe", "resolve", "maxmargin")
 
@@ -111,7 +111,7 @@ def _gadget(
     parent = np.concatenate([roots, moved[old.parent]])
     none = np.full(len(widths), -1, np.int32)
     first = [np.arange(w, dtype=np.int16) for w in width]
-    theirs = Rows(
+    theirs = DecisionRows(
         parent=parent.astype(np.int32),
         offset=offset.astype(np.int32),
         action=np.concatenate([*first, old.action]).astype(np.int16),

@@ -11,7 +11,7 @@ import dataclasses
 
 import numpy as np
 
-from jaxsolve.tree import ListedInfo, PublicTree, Rows, StateTable, last_sequences, listed
+from jaxsolve.tree import DecisionRows, ListedInfo, PublicTree, StateTable, last_sequences, listed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +61,7 @@ class PlayerIndex:
         row_at: int64 [I], the row of an infostate where the player acts, else -1.
     """
 
-    rows: Rows
+    rows: DecisionRows
     first: np.ndarray
     last: np.ndarray
     row_order: np.ndarray
@@ -235,7 +235,9 @@ def depths(parent: np.ndarray) -> np.ndarray:
     return depth
 
 
-def _sequences_before(table: StateTable, player: int, rows: Rows, row_at: np.ndarray) -> np.ndarray:
+def _sequences_before(
+    table: StateTable, player: int, rows: DecisionRows, row_at: np.ndarray
+) -> np.ndarray:
     """Returns int64 [I], the player's last sequence on the way to each infostate."""
     states = table.infostates[player]
     parent, action = states.parent.astype(np.int64), states.action

@@ -26,9 +26,9 @@ from jaxsolve.subgame._floor import floored, with_floor
 from jaxsolve.subgame._forest import Forest, owners
 from jaxsolve.tree import (
     Blocks,
+    DecisionRows,
     PlayerTree,
     PublicTree,
-    Rows,
     SequenceForm,
     SequenceLayout,
     assemble,
@@ -261,7 +261,7 @@ def _by_lp(
     return out
 
 
-def _normalised(rows: Rows, behaviour: np.ndarray) -> np.ndarray:
+def _normalised(rows: DecisionRows, behaviour: np.ndarray) -> np.ndarray:
     """Returns probabilities [C] that sum to 1 in float64."""
     behaviour = np.maximum(behaviour, 0)
     total = np.bincount(rows.row_of, behaviour, rows.num_rows)

@@ -4,7 +4,7 @@ from jaxsolve.tree._assemble import SequenceLayout as SequenceLayout
 from jaxsolve.tree._assemble import assemble as assemble
 from jaxsolve.tree._assemble import player_tree as player_tree
 from jaxsolve.tree._device import to_device as to_device
-from jaxsolve.tree._form import Rows as Rows
+from jaxsolve.tree._form import DecisionRows as DecisionRows
 from jaxsolve.tree._form import SequenceForm as SequenceForm
 from jaxsolve.tree._form import last_sequences as last_sequences
 from jaxsolve.tree._form import merge_payoffs as merge_payoffs

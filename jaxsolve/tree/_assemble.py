@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxsolve.tree._form import Rows, SequenceForm
+from jaxsolve.tree._form import DecisionRows, SequenceForm
 from jaxsolve.tree._gather import Bucket, build, exact, float_type, split
 from jaxsolve.tree._payoffs import sparse_payoffs
 from jaxsolve.tree._public_tree import Block, PlayerTree, PublicTree
@@ -19,7 +19,7 @@ class SequenceLayout:
     """Where the rows and sequences of one player lie in the tensors.
 
     Attributes:
-        sequence: int64 [S], position of each sequence of `Rows` in the sequence vector.
+        sequence: int64 [S], position of each sequence of `DecisionRows` in the sequence vector.
         size: length of the sequence vector, padding included.
     """
 
@@ -45,7 +45,7 @@ def assemble(
 
 
 def player_tree(
-    rows: Rows,
+    rows: DecisionRows,
     *,
     hands: int | None,
     bucket: Bucket = exact,

@@ -16,7 +16,7 @@ from jaxsolve.tree._states import StateTable
 
 
 @dataclasses.dataclass
-class Rows:
+class DecisionRows:
     """Decision rows (infosets) of one player, parents before children (R rows, S sequences).
 
     Attributes:
@@ -71,7 +71,7 @@ class SequenceForm:
             sequences.
     """
 
-    rows: tuple[Rows, ...]
+    rows: tuple[DecisionRows, ...]
     sequence: np.ndarray
     payoff: np.ndarray
 
@@ -117,7 +117,7 @@ def merge_payoffs(sequence: np.ndarray, payoff: np.ndarray) -> tuple[np.ndarray,
     return sequence[keep].astype(np.int32), payoff[keep]
 
 
-def _rows_of(table: StateTable, player: int) -> tuple[Rows, np.ndarray]:
+def _rows_of(table: StateTable, player: int) -> tuple[DecisionRows, np.ndarray]:
     """Returns (rows, sequence [Z] of each terminal state)."""
     acts = np.flatnonzero(table.actor == player)
     ids = table.infostate[acts, player]
@@ -153,7 +153,7 @@ def _rows_of(table: StateTable, player: int) -> tuple[Rows, np.ndarray]:
         inherited[here] = own
         last[lo:hi] = inherited
     parent = last[infosets]
-    rows = Rows(
+    rows = DecisionRows(
         parent=parent,
         offset=offset,
         action=action,

@@ -14,7 +14,7 @@ import numpy as np
 from jaxsolve.evaluate import behaviour_of, max_min, seen_from
 from jaxsolve.solvers import Solver, solve
 from jaxsolve.subgame import index_of, named_floor
-from jaxsolve.tree import Policy, PublicTree, Rows, uniform_policy, with_probabilities
+from jaxsolve.tree import DecisionRows, Policy, PublicTree, uniform_policy, with_probabilities
 
 
 class FlooredBlueprint(NamedTuple):
@@ -86,7 +86,7 @@ def cfr_blueprint(tree: PublicTree, *, iterations: int, solver: str | Solver = "
     return dataclasses.replace(result.policy, names=tree.info)
 
 
-def _above(rows: Rows, behaviour: np.ndarray, floor: np.ndarray) -> np.ndarray:
+def _above(rows: DecisionRows, behaviour: np.ndarray, floor: np.ndarray) -> np.ndarray:
     """Returns a behaviour with the digits that rounding took below the floor put back."""
     free = 1 - np.bincount(rows.row_of, floor, rows.num_rows)[rows.row_of]
     extra = np.maximum(behaviour - floor, 0)
