@@ -122,6 +122,17 @@ def test_every_folder_has_a_layer() -> None:
     assert folders | files == set(LAYERS)
 
 
+def test_documents_list_the_layers_in_order() -> None:
+    picture = (ROOT / "docs" / "architecture.md").read_text().split("```")[1]
+    at = [re.search(rf"^ +{name} ", picture, re.MULTILINE) for name in LAYERS[2:]]
+    starts = [match.start() for match in at if match is not None]
+    assert len(starts) == len(LAYERS) - 2
+    assert sorted(starts, reverse=True) == starts
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    told = re.findall(r"`(\w+)`", text[text.index("in this order") : text.index("Names cross")])
+    assert tuple(told) == LAYERS
+
+
 def test_games_and_jaxsolve_meet_in_the_rules_only() -> None:
     wrong = [
         f"{at}: imports {name}"

@@ -11,7 +11,7 @@ import numpy as np
 from jaxsolve.evaluate import realization
 from jaxsolve.subgame._alternative import Base, class_values, gifts
 from jaxsolve.subgame._core import Core, core
-from jaxsolve.subgame._gadgets import GADGETS, GadgetForm, maxmargin, resolve, unsafe
+from jaxsolve.subgame._gadgets import GADGETS, SAFE_GADGETS, GadgetForm, unsafe
 from jaxsolve.subgame._index import GameIndex
 from jaxsolve.subgame._roots import SubgameRoots
 from jaxsolve.subgame._transpositions import merged
@@ -129,7 +129,7 @@ def build(index: GameIndex, where: SubgameRoots, base: Base, options: GadgetOpti
         return Built(made, gadget, np.zeros(len(made.weight)))
     alternative = _alternative(index, made, base, options)
     share = np.full(len(made.weight), 1 / copies)
-    gadget = (resolve if options.gadget == "resolve" else maxmargin)(made, alternative, share)
+    gadget = SAFE_GADGETS[options.gadget](made, alternative, share)
     return Built(made, gadget, alternative)
 
 

@@ -10,14 +10,13 @@ Here they act on sequence forms; `tree_of` turns the outcome into an ordinary tr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from jaxsolve.subgame._core import Core
 from jaxsolve.tree import DecisionRows, SequenceForm, merge_payoffs, row_levels
-
-GADGETS = ("unsafe", "resolve", "maxmargin")
 
 
 class GadgetForm(NamedTuple):
@@ -79,6 +78,16 @@ def maxmargin(core: Core, alternative: np.ndarray, share: np.ndarray) -> GadgetF
     widths = [(b, int(sizes[b])) for b in range(count) for _ in range(n)]
     scale = share / core.weight
     return _gadget(core, widths, play, scale, (core.class_of, play, -alternative * scale))
+
+
+SAFE_GADGETS: dict[str, Callable[[Core, np.ndarray, np.ndarray], GadgetForm]] = {
+    "resolve": resolve,
+    "maxmargin": maxmargin,
+}
+"""Gadgets that promise O alternative values, by name; arguments as of `resolve`."""
+
+GADGETS = ("unsafe", *SAFE_GADGETS)
+"""Every gadget by name."""
 
 
 def _no_entries() -> tuple[np.ndarray, np.ndarray, np.ndarray]:

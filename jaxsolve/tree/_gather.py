@@ -4,6 +4,19 @@ Scatters and segment sums are several times slower on a CPU and not deterministi
 every irregular sum in the package is a gather: output s adds up `x[index[s, k]]` over k. Lists of
 different lengths are put in a few groups, each padded to its longest list; how many groups is
 chosen by counting cells against a fixed price for one more kernel.
+
+Example: Kuhn poker, sequences of player 0 (S = 13). Position 0 is the empty sequence, 1 2 3 are
+passing with J Q K and 4 5 6 betting with J Q K. After a pass and a bet, 7 8 9 are folding with
+J Q K and 10 11 12 calling. Of player 1, positions 1 and 3 are passing with Q and K after a pass.
+
+- Children. The rows of the second level are J|p|b, Q|p|b and K|p|b; `v = [v_J, v_Q, v_K, 0]` are
+  their values and a zero for padding. The lists of the sequences of the first level (positions 1 to
+  6) are [0], [1], [2], [3], [3], [3]: passing with J gets v_J, and betting, below which player 0
+  has no row, gets the zero.
+- Leaves. The list of position 1 (passing with J) is [1, 3] with weights -1/6 and -1/6: the
+  probability 1/6 of each deal times the payoff -1 of the showdown. Player 1's reach of these two
+  sequences, weighted and added, is the counterfactual value of passing with J from its leaves.
+  Lists of other positions have up to four entries, so this one is padded with two of weight 0.
 """
 
 from __future__ import annotations

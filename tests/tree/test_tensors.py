@@ -276,6 +276,28 @@ def test_policies_of_another_game_are_refused():
         policy_from_probabilities(kuhn, given)
 
 
+def test_worked_example_of_gathers():
+    """The numbers of Kuhn poker in the docstring of `tree/_gather.py`."""
+    tree = js.compile(games.load("kuhn"))
+    (children,) = tree.players[0].children[1].index
+    np.testing.assert_array_equal(children, np.array([[[0], [1], [2], [3], [3], [3]]]))
+    (leaves,) = tree.leaves
+    (index,), (weight,) = leaves.lists[0].index, leaves.lists[0].weight
+    np.testing.assert_array_equal(index[0, 1], [1, 3, 0, 0])
+    np.testing.assert_allclose(weight[1], [-1 / 6, -1 / 6, 0, 0], rtol=1e-6)
+    for player, name, action, position in (
+        *((0, card, "pass", k) for k, card in enumerate("JQK", 1)),
+        *((0, card, "bet", k) for k, card in enumerate("JQK", 4)),
+        *((0, f"{card}|p|b", "pass", k) for k, card in enumerate("JQK", 7)),
+        *((0, f"{card}|p|b", "bet", k) for k, card in enumerate("JQK", 10)),
+        (1, "Q|p", "pass", 1),
+        (1, "K|p", "pass", 3),
+    ):
+        names = tree.info.players[player]
+        entry = names.offset[tree.info.labels[player].index(name)] + ("pass", "bet").index(action)
+        assert names.position[entry] == position
+
+
 def test_trees_show_their_sizes():
     tree = js.compile(games.load("kuhn"))
     for text in (repr(tree), tree._repr_html_()):
