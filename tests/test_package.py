@@ -79,7 +79,6 @@ def test_folders_import_only_what_lies_below() -> None:
         f"{at}: {own} imports {other}, which lies above it"
         for own, other, at, _ in _imports("jaxsolve")
         if own and other and LAYERS.index(own) < LAYERS.index(other)
-        if (own, other) != ("evaluate", "agents")  # on its way out
     ]
     wrong += [
         f"{at}: {own} imports {name}, which only cli may do"
