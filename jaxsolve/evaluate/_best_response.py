@@ -103,7 +103,8 @@ def action_values(
         player: whose values.
 
     Returns:
-        (if the player goes on with the policy, if with a best response).
+        (values if the player follows the policy from there on, values if the player follows a best
+        response).
     """
     check_policy(tree, policy)
     reach = [reach_of(p, b) for p, b in zip(tree.players, policy, strict=True)]

@@ -2,9 +2,9 @@
 
 Lisy & Bowling 2017, "Equilibrium approximation quality of current no-limit poker bots". The
 responder knows the policy and keeps the other player's range by Bayes' rule. At each decision it
-reckons what each action is worth if the other player then folds as the policy says, and otherwise
-both check or call to the end; it takes the best. What it really wins against the policy is computed
-exactly here, by a walk over the public nodes, and is at most what a best response wins.
+estimates each action's value as if the other player then folded as the policy says, and otherwise
+both checked or called to the end; it takes the best. What it really wins against the policy is
+computed exactly here, by a walk over the public nodes, and is at most what a best response wins.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def local_best_response(
     if any(call not in game.action[game.children[k]] for k in acts):
         raise ValueError(f"{game.game.name}: action {call} is not always legal, so it is no call")
     their_range = game.possible[game.root, 1 - player].astype(float)
-    return float(_worth(game, table, player, call, fold, 0, their_range).sum())
+    return float(_responder_values(game, table, player, call, fold, 0, their_range).sum())
 
 
-def _worth(
+def _responder_values(
     game: PublicGame,
     table: np.ndarray,
     player: int,
@@ -51,25 +51,25 @@ def _worth(
     node: int,
     theirs: np.ndarray,
 ) -> np.ndarray:
-    """Returns float64 [H], counterfactual values of the responder's hands."""
+    """Returns float64 [H], what the responder's hands really win below a node (counterfactual)."""
     actor, below = game.actor[node], game.children[node]
     if actor == TERMINAL:
         return _paid(game, player, node, theirs)
     reach = [theirs * (table[node, a] if actor == 1 - player else 1) for a in range(len(below))]
     parts = np.array(
         [
-            _worth(game, table, player, call, fold, int(c), r)
+            _responder_values(game, table, player, call, fold, int(c), r)
             for c, r in zip(below, reach, strict=True)
         ]
     )
     if actor != player:
         return parts.sum(0)
-    local = [_reckoned(game, table, player, call, fold, int(c), theirs) for c in below]
+    local = [_estimated_values(game, table, player, call, fold, int(c), theirs) for c in below]
     best = np.argmax(local, 0)
     return parts[best, np.arange(len(best))]
 
 
-def _reckoned(
+def _estimated_values(
     game: PublicGame,
     table: np.ndarray,
     player: int,
@@ -78,7 +78,7 @@ def _reckoned(
     node: int,
     theirs: np.ndarray,
 ) -> np.ndarray:
-    """Returns float64 [H], the responder's guess of what it is worth to be at a node."""
+    """Returns float64 [H], estimates: the other folds by the policy, else both call to the end."""
     if game.actor[node] != 1 - player:
         return _called_down(game, player, call, node, theirs)
     below = game.children[node]

@@ -15,7 +15,7 @@ from jaxsolve.public import PublicTable
 
 
 class Response(NamedTuple):
-    """What a policy is worth (P public states, H private states).
+    """Values of a policy and of best responses to it (P public states, H private states).
 
     Attributes:
         value: float64 [2], to each player, in the game's units.

@@ -70,7 +70,7 @@ class NativeSweep:
     one_board: bool = dataclasses.field(metadata={"static": True})
 
     def fits(self, tree: PublicTree) -> bool:
-        """Returns whether a tree is the one it was made for, with no strategy locked fixed."""
+        """Returns whether a tree is the one it was made for, with no locked strategy."""
         shapes = tuple(tuple(b.legal.shape[:2] for b in p.blocks) for p in tree.players)
         locked = any(b.locked is not None for p in tree.players for b in p.blocks)
         single = all(p.root_reach.dtype == jnp.float32 for p in tree.players)

@@ -68,7 +68,7 @@ class Mean(NamedTuple):
 
     Attributes:
         mean: [S, ...], weighted mean of own reaches.
-        lost: [S, ...], what rounding has added to it so far.
+        lost: [S, ...], the rounding error of `mean` so far, taken off the next step.
         weight: float [...], total weight in units of the last iteration's.
     """
 

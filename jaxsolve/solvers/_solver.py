@@ -62,8 +62,8 @@ class Solver:
             ((t - 1) / t)^gamma weighs iteration t by t^gamma.
         name: the row of SOLVERS or SAMPLERS it comes from; hyper-parameters are not part of it,
             so that sweeping them compiles nothing.
-        alternating: players update one after the other and see each other's news; otherwise all
-            at once from the same policies.
+        alternating: players update one after the other, each against the others' newest policies;
+            otherwise all update at once against the policies before the iteration.
         output: which policy the solver stands for, "average" or "current".
         scheduled: it reads the planned number of iterations, which then cannot change.
         sampler: what estimates the counterfactual values; None for exact ones.

@@ -1,4 +1,4 @@
-"""What a leaf operator may do besides paying: whole iterations of both players in one call."""
+"""Leaf operators that also do whole iterations of both players in one call."""
 
 from __future__ import annotations
 

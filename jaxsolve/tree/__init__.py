@@ -1,4 +1,4 @@
-"""Public trees: compiling rules to tensors, sweeps over them, and policies on them."""
+"""Public trees: their tensors, sweeps over them, and policies on them."""
 
 from jaxsolve.tree._assemble import SequenceLayout as SequenceLayout
 from jaxsolve.tree._assemble import assemble as assemble
@@ -23,7 +23,7 @@ from jaxsolve.tree._history import Node as Node
 from jaxsolve.tree._history import Odds as Odds
 from jaxsolve.tree._history import history_tree as history_tree
 from jaxsolve.tree._history import once_per_tree as once_per_tree
-from jaxsolve.tree._history import worth as worth
+from jaxsolve.tree._history import payoffs_by_states as payoffs_by_states
 from jaxsolve.tree._info import CompiledInfo as CompiledInfo
 from jaxsolve.tree._info import ListedInfo as ListedInfo
 from jaxsolve.tree._info import PlayerInfo as PlayerInfo

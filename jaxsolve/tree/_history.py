@@ -169,8 +169,8 @@ def history_tree(tree: PublicTree) -> HistoryTree:
     )
 
 
-def worth(tree: PublicTree, policy: Sequence[Blocks]) -> np.ndarray:
-    """Returns float64 [n], expected payoffs of a policy by the table of states, on the host."""
+def payoffs_by_states(tree: PublicTree, policy: Sequence[Blocks]) -> np.ndarray:
+    """Returns float64 [n], expected payoffs of a policy, from the table of states on the host."""
     table = listed(tree).states
     history = history_tree(tree)
     odds, nodes = np.asarray(history.odds(policy).each, np.float64), np.asarray(history.nodes)

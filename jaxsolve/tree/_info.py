@@ -47,7 +47,7 @@ class PlayerInfo:
 
 @dataclasses.dataclass(frozen=True)
 class TreeInfo:
-    """What a PublicTree is a tree of.
+    """Names and counts of a tree.
 
     Attributes:
         game: the rules, or None for a tree that did not come from rules.
@@ -109,7 +109,7 @@ class TreeInfo:
 
 @dataclasses.dataclass(frozen=True)
 class CompiledInfo(TreeInfo):
-    """What a tree is a tree of that has a sequence form on the host.
+    """Names and counts of a tree, and its sequence form on the host.
 
     Attributes:
         game: the rules.
@@ -122,7 +122,7 @@ class CompiledInfo(TreeInfo):
 
 @dataclasses.dataclass(frozen=True)
 class ListedInfo(CompiledInfo):
-    """What a tree is a tree of whose world states are all listed.
+    """Names and counts of a tree, its sequence form and the table of all its world states.
 
     Attributes:
         states: the table of world states; samplers, subgames and depth limits work on it.

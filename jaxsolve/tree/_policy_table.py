@@ -1,4 +1,4 @@
-"""Policies as tables: one row per action of an infoset, with what happens there."""
+"""Policies as tables: one row per action of an infoset, with reach and values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class InfosetValues(NamedTuple):
-    """What a policy makes of the infosets of one player (I infosets, C actions in all).
+    """Reach and values of one player's infosets under a policy (I infosets, C actions in all).
 
     Attributes:
         reach: float64 [I], the probability that play reaches the infoset.

@@ -88,7 +88,7 @@ class PlayerTree:
 
 
 class LeafOperator(Protocol):
-    """What the leaves are worth. A pytree, so payoffs can be swapped and vmapped."""
+    """Payoffs at the leaves. A pytree, so that payoffs can be swapped and vmapped."""
 
     def __call__(self, player: int, reach: Sequence[Array]) -> Array:
         """Returns [S, ...]: counterfactual value of each own sequence from the leaves on it.
@@ -209,7 +209,7 @@ def values_of(
 
 
 def leaf_values(tree: PublicTree, player: int, reach: Sequence[Array]) -> Array:
-    """Returns [S, ...], what all leaves together give each sequence of a player."""
+    """Returns [S, ...], the sum of all leaf operators for each sequence of a player."""
     total = tree.leaves[0](player, reach)
     for operator in tree.leaves[1:]:
         total = total + operator(player, reach)
@@ -244,7 +244,7 @@ def uniform(player: PlayerTree) -> Blocks:
 
 
 def apply_locks(player: PlayerTree, policy: Blocks) -> Blocks:
-    """Returns a policy with the strategies that the game holds fixed put in their place."""
+    """Returns a policy in which locked nodes (`Block.locked`) play their locked strategies."""
     return tuple(
         p if b.locked is None else jnp.where((b.locked > 0).any(0), b.locked, p)
         for b, p in zip(player.blocks, policy, strict=True)

@@ -29,8 +29,8 @@ from jaxsolve.tree import (
     HistoryTree,
     history_tree,
     listed,
+    payoffs_by_states,
     policy_from_probabilities,
-    worth,
 )
 from jaxsolve.tree._public_tree import leaf_values, reach_of, values_of
 
@@ -432,7 +432,7 @@ def test_history_and_tensors_agree(name: str):
     tree = tree_of(name)
     policy = random_policy(tree)
     np.testing.assert_allclose(
-        worth(tree, policy.players), js.expected_values(tree, policy), atol=1e-12
+        payoffs_by_states(tree, policy.players), js.expected_values(tree, policy), atol=1e-12
     )
 
 

@@ -15,7 +15,15 @@ import numpy as np
 
 from jaxsolve.evaluate import expected_values
 from jaxsolve.regret import normalise
-from jaxsolve.tree import Blocks, PlayerTree, Policy, PublicTree, listed, split_blocks, worth
+from jaxsolve.tree import (
+    Blocks,
+    PlayerTree,
+    Policy,
+    PublicTree,
+    listed,
+    payoffs_by_states,
+    split_blocks,
+)
 from jaxsolve.types import Array
 
 T = TypeVar("T")
@@ -42,7 +50,7 @@ def check_rules(tree: PublicTree) -> None:
         ValueError: the leaves of the tree are not those of its rules.
     """
     policy = _arbitrary(tree)
-    got, want = np.asarray(expected_values(tree, policy)), worth(tree, policy.players)
+    got, want = np.asarray(expected_values(tree, policy)), payoffs_by_states(tree, policy.players)
     table = listed(tree).states
     largest = abs(table.utility).max(initial=1e-9)
     if (abs(got - want) > 1e-4 * largest).any():
