@@ -49,9 +49,9 @@ def check_rules(tree: PublicTree) -> None:
     Raises:
         ValueError: the leaves of the tree are not those of its rules.
     """
+    table = listed(tree).states
     policy = _arbitrary(tree)
     got, want = np.asarray(expected_values(tree, policy)), payoffs_by_states(tree, policy.players)
-    table = listed(tree).states
     largest = abs(table.utility).max(initial=1e-9)
     if (abs(got - want) > 1e-4 * largest).any():
         raise ValueError(
