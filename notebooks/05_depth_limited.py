@@ -29,7 +29,7 @@ tree = js.compile(games.load("rps_plus"))
 blueprint = js.solve_lp(tree).policy
 limit = after_actions(tree, 1)
 naive = continuations(tree, limit, [blueprint])
-print("values after rock, paper, scissors:", naive.info.values.ravel().round(6))
+print("values after rock, paper, scissors:", naive.info.values[..., 0].ravel().round(6))
 
 # %% [markdown]
 # Exact values, and useless: all actions look alike. Now player 1 chooses, at the limit and without

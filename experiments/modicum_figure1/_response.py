@@ -128,7 +128,7 @@ def answer(
 def learn(
     spot: Spot, policies: Sequence[js.Policy], choosers: str, settings: Settings
 ) -> jax.Array:
-    """Returns float [L, k_0, k_1], values that one network has learned from rollouts.
+    """Returns float [L, k_0, k_1], player 0's payoffs that a network has learned from rollouts.
 
     Differs from the paper's in the loss: payoffs are up to a stack, and Huber's loss in units of a
     pot would learn something between their median and their mean. It has wider layers, because its
@@ -148,7 +148,7 @@ def learn(
     found = fit(
         network,
         features,
-        draw,
+        lambda key, states: draw(key, states)[..., 0],
         jax.random.key(0),
         steps=settings.steps,
         learning_rate=3e-3,
@@ -187,11 +187,11 @@ def _mean_of(neighbours: jax.Array, values: jax.Array) -> jax.Array:
 
 def _drawn(neighbours: jax.Array, draw: Rollouts, key: jax.Array) -> jax.Array:
     both = draw(key, neighbours.reshape(-1))
-    return both.reshape(2, neighbours.shape[1], *draw.choices).mean(0)
+    return both.reshape(2, neighbours.shape[1], *both.shape[1:]).mean(0)
 
 
 def _chosen(values: jax.Array, used: jax.Array) -> jax.Array:
-    """Returns values [L, k_0, k_1] of some continuations of who has a choice."""
+    """Returns values [L, k_0, k_1, ...] of some continuations of who has a choice."""
     for axis in (1, 2):
         if values.shape[axis] > 1:
             values = jnp.take(values, used, axis)

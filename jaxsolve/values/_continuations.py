@@ -1,10 +1,10 @@
 """Multi-valued states: at a depth limit players choose how the game goes on.
 
 At each of their infostates at the limit a chooser picks one of k continuation strategies, the same
-at all states that they cannot tell apart; what the choice pays is the expected value of the state
-when it is played against the others' choices or, where only the opponent chooses, against the
-blueprint. So a searcher cannot rely on the opponent's not adapting (Brown, Sandholm and Amos 2018;
-all players choose in Brown and Sandholm 2019).
+at all states that they cannot tell apart. The choices pay the expected payoffs of the state when
+the choosers play theirs and every other player plays the blueprint. So a searcher cannot rely on
+the opponents' not adapting (Brown, Sandholm and Amos 2018; all players choose in Brown and Sandholm
+2019, with any number of players).
 
 The outcome is an ordinary compiled tree: one decision level per chooser and one payoff operator.
 """
@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -49,7 +50,11 @@ TOLERANCE = 1e-3
 
 
 LeafValues = Array | np.ndarray | Callable[[LeafStates], Array | np.ndarray]
-"""Values [L, k] of one chooser or [L, k, k] of two, to player 0, or what makes them."""
+"""Values [L, k_0, ..., k_{n-1}, n], or what makes them.
+
+Of two players with a constant sum player 0's payoffs are enough: [L, k_0, k_1], or [L, k] where
+one player chooses.
+"""
 
 
 def continuations(
@@ -69,17 +74,19 @@ def continuations(
     infostates keep their numbers (`restrict` takes a blueprint to it, `extend` a solution back).
 
     Args:
-        tree: a compiled game of two players and constant sum.
+        tree: a compiled game.
         limit: where it is cut.
         policies: k continuations, policies of the whole game or lifted to it from a coarser one
             (`js.lift`). The first is the blueprint, which who does not choose plays below the
             limit.
         player: the searcher.
-        choosers: "opponent", or "all": both choose, neither sees what the other does.
-        values: player 0's payoffs in the game's units, float [L, k] or [L, k, k] (player 0's choice
-            first), or a function that makes them; by default the exact ones.
+        choosers: "opponent", everybody but the searcher; or "all". No chooser sees what the others
+            choose.
+        values: payoffs in the game's units, float [L, k_0, ..., k_{n-1}, n] with k_i = 1 for who
+            does not choose, or a function that makes them; by default the exact ones. See
+            `LeafValues` for shorter forms.
         weakened: lower the values of continuations that are better against the blueprint than the
-            blueprint is (section 4).
+            blueprint is (section 4); of two players and constant sum.
         keep: bool [N], public states that remain; what follows the others is left out, too.
 
     Returns:
@@ -87,15 +94,14 @@ def continuations(
 
     Raises:
         ValueError: values of another shape, a policy without a distribution at an infoset below the
-            limit, nothing at the limit, or not a game of two players and constant sum. The public
-            state is named.
+            limit (the public state is named), or nothing at the limit.
     """
     begin = time.perf_counter()
     info = listed(tree)
     table = info.states
     limit = limit if keep is None else _kept(table, limit, keep)
     who = _choosers(info, limit, policies, player, choosers)
-    choices = tuple(len(policies) if i in who else 1 for i in range(2))
+    choices = tuple(len(policies) if i in who else 1 for i in range(len(info.players)))
     leaves = leaf_states(tree, limit)
     numbers: Any
     if values is None:
@@ -103,7 +109,10 @@ def continuations(
             tree, limit, policies, player=player, choosers=choosers, weakened=weakened
         )
     else:
-        given = _shaped(values(leaves) if callable(values) else values, choices, leaves, tree)
+        given = jnp.asarray(
+            _shaped(values(leaves) if callable(values) else values, choices, leaves, info),
+            tree.players[0].root_reach.dtype,
+        )
         first = policies[0].policy if isinstance(policies[0], Lifted) else policies[0]
         numbers = _weakened(tree, limit, given, first, who) if weakened else given
     numbers = np.asarray(numbers, np.float64)
@@ -138,7 +147,7 @@ def leaf_values(
     weakened: bool = False,
     part: Below | None = None,
 ) -> Array:
-    """Returns float [L, k_0, k_1], the exact values that `continuations` puts at a limit.
+    """Returns float [L, k_0, ..., k_{n-1}, n], exact values, which `continuations` takes.
 
     Args: as of `continuations`; `part` is `below(tree, limit)`, for callers who need it often.
 
@@ -148,8 +157,9 @@ def leaf_values(
     info = listed(tree)
     who = _choosers(info, limit, policies, player, choosers)
     plain = [p.policy if isinstance(p, Lifted) else p for p in policies]
-    given = [tuple(plain) if i in who else (plain[0],) for i in range(2)]
-    for i in range(2):
+    n = len(info.players)
+    given = [tuple(plain) if i in who else (plain[0],) for i in range(n)]
+    for i in range(n):
         for one in policies if i in who else policies[:1]:
             _check_covers(info, limit, one, i)
     worth = values_at(tree, limit, given, part=part)
@@ -164,7 +174,7 @@ def set_values(tree: PublicTree, values: Array | np.ndarray) -> PublicTree:
 
     Args:
         tree: from `continuations`.
-        values: float [L, k_0, k_1], player 0's payoffs in the game's units.
+        values: float [L, k_0, ..., k_{n-1}, n], payoffs in the game's units.
 
     Raises:
         ValueError: the tree has no depth limit.
@@ -184,19 +194,16 @@ def _choosers(
     info: ListedInfo, limit: DepthLimit, policies: Sequence[Any], player: int, choosers: str
 ) -> tuple[int, ...]:
     """Returns who chooses; raises where an argument makes no sense."""
-    if len(info.players) != 2 or info.utility_sum is None:
-        raise ValueError(
-            f"{info.name} is not a two-player constant-sum game; depth limits are for those"
-        )
     if choosers not in CHOOSERS:
         raise ValueError(f"choosers must be one of {', '.join(CHOOSERS)}; got {choosers!r}")
-    if player not in (0, 1):
-        raise ValueError(f"player must be 0 or 1, not {player!r}")
+    n = len(info.players)
+    if player not in range(n):
+        raise ValueError(f"player must be one of {', '.join(map(str, range(n)))}; got {player!r}")
     if not policies:
         raise ValueError("no continuations; give at least the blueprint, policies=[blueprint]")
     if not limit.num_leaves:
         raise ValueError(f"{info.name}: play never comes to the limit ({limit.name})")
-    return (1 - player,) if choosers == "opponent" else (0, 1)
+    return tuple(i for i in range(n) if choosers == "all" or i != player)
 
 
 def _weakened(
@@ -206,7 +213,13 @@ def _weakened(
     blueprint: Policy,
     choosers: Sequence[int],
 ) -> Array:
-    """Returns values [L, k_0, k_1] weakened by the beliefs of a blueprint."""
+    """Returns values weakened by the beliefs of a blueprint."""
+    info = listed(tree)
+    if len(info.players) != 2 or info.utility_sum is None:
+        raise ValueError(
+            f"weakened=True is for games of two players and constant sum, and {info.name} is none: "
+            "it does not say to whom goes what a continuation loses"
+        )
     leaves = leaf_states(tree, limit)
     groups = [leaves.groups(i) for i in range(2)]
     return weaken(
@@ -222,8 +235,8 @@ def _assembled(info: LimitedInfo, begin: float) -> PublicTree:
     """Returns the tensors of a game with a limit."""
     form, table = info.form, info.states
     host, layouts = assemble(form)
-    last = np.stack([last_sequences(table, i) for i in range(2)], 1)
-    placed = np.stack([layouts[i].sequence[last[:, i]] for i in range(2)], 1)
+    last = np.stack([last_sequences(table, i) for i in range(len(layouts))], 1)
+    placed = np.stack([one.sequence[last[:, i]] for i, one in enumerate(layouts)], 1)
     ends = info.value_of < 0
     chance = table.chance[table.terminal]
     sizes = [p.size for p in layouts]
@@ -233,44 +246,47 @@ def _assembled(info: LimitedInfo, begin: float) -> PublicTree:
     tree = PublicTree(host.players, (sparse_payoffs(sequence, payoff, sizes), operator))
     info = dataclasses.replace(
         info,
-        players=tuple(player_info(form, table, layouts, i) for i in range(2)),
+        players=tuple(player_info(form, table, layouts, i) for i in range(form.num_players)),
         build_seconds=time.perf_counter() - begin,
     )
     return to_device(tree, info.name).replace(names=_with_payoffs(info, info.values))
 
 
 def _with_payoffs(info: LimitedInfo, values: np.ndarray) -> LimitedInfo:
-    """Returns names whose sequence form and states have some values [L, k_0, k_1]."""
+    """Returns names whose sequence form and states have some values."""
     table, form = info.states, info.form
-    assert info.utility_sum is not None
+    n = form.num_players
     utility = table.utility.copy()
     leaf = info.value_of >= 0
-    utility[leaf, 0] = values.reshape(-1)[info.value_of[leaf]]
-    utility[leaf, 1] = info.utility_sum - utility[leaf, 0]
+    utility[leaf] = values.reshape(-1, n)[info.value_of[leaf]]
     table = dataclasses.replace(table, utility=utility)
-    sequence = np.stack([last_sequences(table, i) for i in range(2)], 1)
+    sequence = np.stack([last_sequences(table, i) for i in range(n)], 1)
     payoff = utility * table.chance[table.terminal][:, None]
     form = SequenceForm(form.rows, *merge_payoffs(sequence, payoff))
     return dataclasses.replace(info, states=table, form=form, values=values)
 
 
-def _shaped(values: Any, choices: tuple[int, ...], leaves: LeafStates, tree: PublicTree) -> Array:
-    """Returns values as [L, k_0, k_1], checked."""
-    array = jnp.asarray(values, tree.players[0].root_reach.dtype)
-    size = len(leaves.state)
-    want = tuple(k for k in choices if k > 1) if array.ndim < 3 else choices
-    flat = want or (1,)
-    fits = array.shape in ((size, *flat), (size, *choices)) or (array.shape == (size,) and not want)
-    if not fits:
-        info = listed(tree)
-        table = info.states
-        where = describe_public(table, int(leaves.public[0]))
-        raise ValueError(
-            f"{info.name}: the leaf function returned values of shape {array.shape}. The limit has "
-            f"{size} states, the first in {where}, with {choices[0]} x {choices[1]} continuations: "
-            f"it must return {(size, *flat)} or {(size, *choices)}"
-        )
-    return array.reshape(size, *choices)
+def _shaped(
+    values: Any, choices: tuple[int, ...], leaves: LeafStates, info: ListedInfo
+) -> Array | np.ndarray:
+    """Returns values as [L, k_0, ..., k_{n-1}, n], checked."""
+    array = values if isinstance(values, jax.Array) else np.asarray(values)
+    size, n = len(leaves.state), len(choices)
+    if array.shape == (size, *choices, n):
+        return array
+    short = tuple(k for k in choices if k > 1)
+    total = info.utility_sum
+    if n == 2 and total is not None and array.shape in ((size, *choices), (size, *short)):
+        first = array.reshape(size, *choices)
+        return jnp.stack([first, total - first], -1)
+    where = describe_public(info.states, int(leaves.public[0]))
+    words = " x ".join(str(k) for k in choices)
+    raise ValueError(
+        f"{info.name}: the leaf function returned values of shape {array.shape}. The limit has "
+        f"{size} states, the first in {where}, with {words} continuations: it must return "
+        f"{(size, *choices, n)}"
+        + (f", or player 0's alone, {(size, *choices)}" if n == 2 and total is not None else "")
+    )
 
 
 def _check_covers(

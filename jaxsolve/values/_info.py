@@ -17,7 +17,7 @@ class LeafStates:
     Attributes:
         state: int64 [L], their numbers in the whole game.
         public: int64 [L], public states.
-        infostate: int64 [L, 2], infostates of each player.
+        infostate: int64 [L, n], infostates of each player.
         chance: float64 [L], probability of chance on the way.
     """
 
@@ -41,9 +41,9 @@ class LimitedInfo(ListedInfo):
         limit: where it is cut.
         leaves: the states there.
         choosers: the players who choose.
-        values: float64 [L, k_0, k_1], player 0's payoffs, in the game's units.
-        value_of: int64 [Z], position in the flattened values of each terminal, -1 where the game
-            itself ends.
+        values: float64 [L, k_0, ..., k_{n-1}, n], payoffs in the game's units.
+        value_of: int64 [Z], which of the values [L, k_0, ..., k_{n-1}] (flattened) each terminal
+            pays, -1 where the game itself ends.
     """
 
     whole: ListedInfo

@@ -7,6 +7,7 @@ so that rollouts, loss and update are one graph. Needs `pip install "jaxsolve[le
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ class LeafNetwork(NamedTuple):
 
     Attributes:
         init: (key, features [L, F]) -> parameters.
-        apply: (parameters, features [L, F]) -> float [L, k_0, k_1], in the game's units.
+        apply: (parameters, features [L, F]) -> values [L, ...] in the game's units.
     """
 
     init: Callable[[PRNGKey, Array], PyTree]
@@ -44,15 +45,16 @@ class Fit(NamedTuple):
 
 
 def leaf_network(
-    choices: tuple[int, int],
+    shape: tuple[int, ...],
     *,
     hidden: Sequence[int] = (64, 64),
     scale: float = 1.0,
 ) -> LeafNetwork:
-    """Returns a network with one output for each combination of continuations.
+    """Returns a network with one output for each combination of continuations and player.
 
     Args:
-        choices: (k_0, k_1).
+        shape: (k_0, ..., k_{n-1}, n); of two players and constant sum player 0's payoffs are
+            enough, (k_0, k_1).
         hidden: units of each hidden layer.
         scale: the game's units per unit of output, such as a typical pot.
 
@@ -67,13 +69,13 @@ def leaf_network(
             x = features
             for width in hidden:
                 x = nn.relu(nn.Dense(width)(x))
-            return nn.Dense(choices[0] * choices[1])(x)
+            return nn.Dense(math.prod(shape))(x)
 
     body = Body()
 
     def apply(parameters: PyTree, features: Array) -> Array:
         out = jnp.asarray(body.apply(parameters, features))
-        return scale * out.reshape(*features.shape[:-1], *choices)
+        return scale * out.reshape(*features.shape[:-1], *shape)
 
     return LeafNetwork(body.init, apply)
 
@@ -94,8 +96,8 @@ def fit(
     Args:
         network: from `leaf_network`.
         features: float [L, F].
-        targets: float [L, k_0, k_1], or (key, int32 [B] states) -> float [B, k_0, k_1], such as
-            `lambda key, states: values.rollouts(...)(key, states)`.
+        targets: float [L, ...], or (key, int32 [B] states) -> float [B, ...], such as
+            `values.rollouts(...)`.
         key: PRNG key.
         steps: of Adam, with a cosine schedule down to 0.
         batch: B.
@@ -112,8 +114,11 @@ def fit(
     start, run = jax.random.split(key)
     parameters = network.init(start, features[:1])
     shape = jax.eval_shape(network.apply, parameters, features).shape
-    if not callable(targets) and jnp.shape(targets) != shape:
-        raise ValueError(f"targets have shape {jnp.shape(targets)}, the network returns {shape}")
+    given = jax.eval_shape(targets, key, jnp.arange(1)) if callable(targets) else targets
+    if jnp.shape(given)[1:] != shape[1:]:
+        raise ValueError(
+            f"targets of a state have shape {jnp.shape(given)[1:]}, the network returns {shape[1:]}"
+        )
     optimiser = optax.adam(optax.cosine_decay_schedule(learning_rate, steps))
 
     def loss(parameters: PyTree, rows: Array, wanted: Array) -> Array:

@@ -19,9 +19,9 @@ class MultiValued:
     """What the choices at a depth limit pay: a `LeafOperator` whose values can be swapped.
 
     Attributes:
-        values: float [L, k_0, k_1], player 0's payoff at each world state of the limit.
-        lists: per player, own sequence <- (the other's sequence, position in `values`), weighted by
-            chance and by the sign of the player.
+        values: float [L, k_0, ..., k_{n-1}, n], payoffs at each world state of the limit.
+        lists: per player, own sequence <- (the others' sequences, position in `values`), weighted
+            by chance.
     """
 
     values: Array
@@ -29,14 +29,15 @@ class MultiValued:
 
     def __call__(self, player: int, reach: Sequence[Array]) -> Array:
         """See `LeafOperator`."""
-        return self.lists[player](reach[1 - player], self.values.reshape(-1))
+        others = [r for j, r in enumerate(reach) if j != player]
+        return self.lists[player](*others, self.values.reshape(-1))
 
     def with_scale(self, scale: Array) -> MultiValued:
         """See `LeafOperator`."""
         return dataclasses.replace(self, values=self.values * scale)
 
     def with_values(self, values: Array) -> MultiValued:
-        """Returns the operator with other values [L, k_0, k_1]."""
+        """Returns the operator with other values [L, k_0, ..., k_{n-1}, n]."""
         return dataclasses.replace(self, values=jnp.broadcast_to(values, self.values.shape))
 
 
@@ -52,21 +53,17 @@ def multi_valued(
     """Returns the operator of E entries.
 
     Args:
-        sequence: int [E, 2], positions in the players' sequence vectors.
-        position: int [E], position in the flattened values.
+        sequence: int [E, n], positions in the players' sequence vectors.
+        position: int [E], row of the payoffs among the flattened values [L * k_0 * ..., n].
         chance: float [E], probability of chance on the way.
-        values: float [L, k_0, k_1].
+        values: float [L, k_0, ..., k_{n-1}, n].
         sizes: length S of each player's sequence vector.
         bucket: rounds list sizes up.
     """
-    lists = [
-        build(
-            sequence[:, i],
-            [sequence[:, 1 - i], position],
-            sizes[i],
-            weight=sign * chance,
-            bucket=bucket,
-        )
-        for i, sign in ((0, 1.0), (1, -1.0))
-    ]
+    n = len(sizes)
+    lists = []
+    for i in range(n):
+        others = [sequence[:, j] for j in range(n) if j != i]
+        sources = [*others, position * n + i]
+        lists.append(build(sequence[:, i], sources, sizes[i], weight=chance, bucket=bucket))
     return MultiValued(values, tuple(lists))  # type: ignore[arg-type]

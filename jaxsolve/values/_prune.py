@@ -19,7 +19,7 @@ def pruned(tree: PublicTree, keep: np.ndarray) -> PublicTree:
     Numbers of public states and infostates stay those of the whole game.
 
     Args:
-        tree: a compiled two-player game.
+        tree: a compiled game.
         keep: bool [N], public states that remain.
 
     Raises:
@@ -29,7 +29,7 @@ def pruned(tree: PublicTree, keep: np.ndarray) -> PublicTree:
     info = listed(tree)
     table = info.states
     none = DepthLimit("pruned", np.zeros(len(keep), bool), np.zeros(0, np.int64))
-    cut = limit_table(table, none, (1, 1), (), keep).table
+    cut = limit_table(table, none, (1,) * len(info.players), (), keep).table
     children = np.bincount(cut.parent[1:], minlength=cut.num_states)
     if (children[cut.actor != TERMINAL] == 0).any():
         raise ValueError(f"{info.name}: nothing follows some state once public states are left out")

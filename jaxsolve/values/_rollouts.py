@@ -8,6 +8,8 @@ Amos 2018, appendix A). `search.with_sampled_values` draws them anew at each ite
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import math
 from collections.abc import Sequence
 
 import jax
@@ -25,9 +27,9 @@ class Rollouts:
 
     Attributes:
         history: world states of the whole game.
-        odds: of all children, for each combination of continuations [k_0 * k_1, ...].
+        odds: of all children, for each combination of continuations [k_0 * ... * k_{n-1}, ...].
         leaf: int32 [L], world states at the limit.
-        choices: (k_0, k_1).
+        choices: (k_0, ..., k_{n-1}).
         count: rollouts of each value.
         steps: most moves from the limit to the end of the game.
     """
@@ -35,24 +37,24 @@ class Rollouts:
     history: HistoryTree
     odds: Odds
     leaf: Array
-    choices: tuple[int, int] = dataclasses.field(metadata={"static": True})
+    choices: tuple[int, ...] = dataclasses.field(metadata={"static": True})
     count: int = dataclasses.field(metadata={"static": True})
     steps: int = dataclasses.field(metadata={"static": True})
 
     def __call__(self, key: PRNGKey, index: Array | None = None) -> Array:
-        """Returns float [L, k_0, k_1], player 0's mean payoffs.
+        """Returns float [L, k_0, ..., k_{n-1}, n], mean payoffs.
 
         Args:
             key: PRNG key.
             index: int32 [B], only these states of the limit, in this order; all by default.
         """
         start = self.leaf if index is None else self.leaf[index]
-        keys = jax.random.split(key, self.choices[0] * self.choices[1])
+        keys = jax.random.split(key, math.prod(self.choices))
         means = jax.vmap(lambda odds, k: self._play(odds, start, k).mean(1))(self.odds, keys)
-        return means.T.reshape(len(start), *self.choices)
+        return means.swapaxes(0, 1).reshape(len(start), *self.choices, -1)
 
     def _play(self, odds: Odds, start: Array, key: PRNGKey) -> Array:
-        """Returns float [L, count], player 0's payoffs of plays from some states."""
+        """Returns float [L, count, n], payoffs of plays from some states."""
         width = max(max(w) for w in self.history.widths)
         states = jnp.broadcast_to(start[:, None], (len(start), self.count))
 
@@ -65,7 +67,7 @@ class Rollouts:
             return jnp.where(node.children > 0, child, at)
 
         states = jax.lax.fori_loop(0, self.steps, move, states)
-        return self.history.utility[self.history.node(states).first, 0]
+        return self.history.utility[self.history.node(states).first]
 
 
 def rollouts(
@@ -80,7 +82,7 @@ def rollouts(
     """Returns what draws the values that `continuations` computes exactly.
 
     Args:
-        tree: a compiled two-player game.
+        tree: a compiled game.
         limit: of it.
         policies: continuations; the first is the blueprint.
         count: rollouts of each value.
@@ -93,15 +95,19 @@ def rollouts(
     if count < 1:
         raise ValueError(f"a value needs at least 1 rollout, not {count}")
     history = history_tree(tree)
-    who = (1 - player,) if choosers == "opponent" else (0, 1)
-    given = [tuple(policies) if i in who else (policies[0],) for i in range(2)]
-    pairs = [(a.players[0], b.players[1]) for a in given[0] for b in given[1]]
-    stacked = jax.tree.map(lambda *x: jnp.stack(x), *pairs)
+    n = tree.num_players
+    who = [i for i in range(n) if choosers != "opponent" or i != player]
+    given = [list(policies) if i in who else [policies[0]] for i in range(n)]
+    combinations = [
+        tuple(one.players[i] for i, one in enumerate(chosen))
+        for chosen in itertools.product(*given)
+    ]
+    stacked = jax.tree.map(lambda *x: jnp.stack(x), *combinations)
     return Rollouts(
         history=history,
         odds=jax.vmap(history.odds)(stacked),
         leaf=jnp.asarray(limit.leaf, jnp.int32),
-        choices=(len(given[0]), len(given[1])),
+        choices=tuple(len(g) for g in given),
         count=count,
         steps=history.num_depths,
     )

@@ -8,6 +8,7 @@ Public states and infostates keep the numbers that they have in the whole game.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -62,8 +63,8 @@ class Limited(NamedTuple):
 
     Attributes:
         table: the states above the limit, and the choices.
-        value: int64 [Z], which value [L, k_0, k_1] (flattened) each terminal pays, -1 where the
-            game itself ends.
+        value: int64 [Z], which of the values [L, k_0, ..., k_{n-1}] (flattened) each terminal
+            pays, -1 where the game itself ends.
     """
 
     table: StateTable
@@ -97,7 +98,7 @@ def limit_table(
     stays |= entered
     if keep is not None:
         stays &= keep[table.public]
-    offered = tuple(_Choice.of(table, i, limit, choices[i]) for i in range(2))
+    offered = tuple(_Choice.of(table, i, limit, width) for i, width in enumerate(choices))
     columns: dict[str, list[np.ndarray]] = {
         k: [] for k in ("parent", "action", "actor", "public", "infostate", "chance", "value")
     }
@@ -148,7 +149,7 @@ def limit_table(
         starts.pop()
     whole = {k: np.concatenate(v) for k, v in columns.items()}
     terminal = np.flatnonzero(whole["actor"] == TERMINAL)
-    utility = np.zeros((len(terminal), 2))
+    utility = np.zeros((len(terminal), len(choices)))
     before = np.full(count, -1)
     before[renumbered[renumbered >= 0]] = np.flatnonzero(renumbered >= 0)
     value = whole["value"][terminal]
@@ -179,7 +180,7 @@ class _Rows(NamedTuple):
 
     Attributes:
         leaf: the leaf at or above, -1 for none.
-        combination: the choices so far, as a position in [k_0, k_1].
+        combination: the choices so far, as a position in [k_0, ..., k_{n-1}].
         left: players who have yet to choose.
         old: the state in the whole game, -1 for a new one.
     """
@@ -228,7 +229,7 @@ class _Open(NamedTuple):
             up = np.repeat(mine, width)
             choice = np.tile(np.arange(width), len(mine))
             rows = self.rows.take(up)
-            stride = offered[1].width if player == 0 else 1
+            stride = math.prod(o.width for o in offered[player + 1 :])
             infostate = rows.infostate.copy()
             infostate[:, player] = offered[player].after(infostate[:, player], choice)
             parts.append(

@@ -1,13 +1,15 @@
 """What the states at a depth limit are worth under each continuation.
 
-Values are player 0's expected payoffs in the game's units, [L, k_0, k_1]: world states at the
-limit, player 0's continuation, player 1's. All continuations are evaluated in one pass over the
-terminals below the limit.
+Values are expected payoffs in the game's units, [L, k_0, ..., k_{n-1}, n]: world states at the
+limit, the continuation of each player, whose payoff. All continuations are evaluated in one pass
+over the terminals below the limit.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
+import operator
 from collections.abc import Sequence
 
 import jax
@@ -37,18 +39,22 @@ class Below:
 
     Attributes:
         free: per player, blocks bool [A, N]: the rows below the limit.
-        terminals: leaf <- (player 0's last sequence, player 1's, payoff times chance below).
+        terminals: for each player whose payoff is summed, leaf <- (last sequences of all players,
+            the last player's first; payoff times chance below).
+        total: the sum of all payoffs if it is constant: the last player's follow from the others'
+            and are not summed. None in general-sum games.
     """
 
     free: tuple[Blocks, ...]
-    terminals: GatherSum
+    terminals: tuple[GatherSum, ...]
+    total: float | None = dataclasses.field(metadata={"static": True})
 
 
 def below(tree: PublicTree, limit: DepthLimit) -> Below:
     """Returns the part of a compiled tree below a limit.
 
     Args:
-        tree: the whole game, two players.
+        tree: the whole game.
         limit: of that game.
     """
     info = listed(tree)
@@ -64,23 +70,21 @@ def below(tree: PublicTree, limit: DepthLimit) -> Below:
     some = leaf >= 0
     at = table.terminal[some]
     sequences = []
-    for i in range(2):
-        place = info.players[i]
+    for i, place in enumerate(info.players):
         position = np.concatenate([np.arange(place.roots), place.position])
         sequences.append(position[last_sequences(table, i)[some]])
     odds = table.chance[at] / table.chance[limit.leaf[leaf[some]]]
-    terminals = build(
-        leaf[some],
-        # Player 1's continuations are the last axis: long vectors come first.
-        [sequences[1], sequences[0]],
-        limit.num_leaves,
-        weight=table.utility[some, 0] * odds,
+    summed = len(info.players) - (info.utility_sum is not None)
+    terminals = tuple(
+        # The last player's continuations are the last axis: long vectors come first.
+        build(leaf[some], sequences[::-1], limit.num_leaves, weight=table.utility[some, i] * odds)
+        for i in range(summed)
     )
-    return Below(tuple(free), jax.tree.map(jnp.asarray, terminals))
+    return Below(tuple(free), jax.tree.map(jnp.asarray, terminals), info.utility_sum)
 
 
 def exact_values(tree: PublicTree, part: Below, policies: Sequence[Sequence[Blocks]]) -> Array:
-    """Returns float [L, k_0, k_1], player 0's expected payoffs; works under jit and vmap.
+    """Returns float [L, k_0, ..., k_{n-1}, n], expected payoffs; works under jit and vmap.
 
     Args:
         tree: the whole game.
@@ -96,10 +100,15 @@ def exact_values(tree: PublicTree, part: Below, policies: Sequence[Sequence[Bloc
             return reach_of(player, odds)
 
         reach.append(jax.vmap(alone, out_axes=-1)(stacked))  # [S, k], 1 at the limit
-    size = (reach[0].shape[-1], reach[1].shape[-1])
-    second = jnp.broadcast_to(reach[1][:, None, :], (len(reach[1]), *size))
-    first = jnp.broadcast_to(reach[0][:, :, None], (len(reach[0]), *size))
-    return part.terminals(second, first)
+    size = tuple(r.shape[-1] for r in reach)
+    spread = []
+    for i, r in enumerate(reach):
+        own = [r.shape[-1] if j == i else 1 for j in range(len(size))]
+        spread.append(jnp.broadcast_to(r.reshape(len(r), *own), (len(r), *size)))
+    values = [terminals(*spread[::-1]) for terminals in part.terminals]
+    if part.total is not None:
+        values.append(part.total - functools.reduce(operator.add, values))
+    return jnp.stack(values, -1)
 
 
 _exact_values = jax.jit(exact_values)
@@ -112,15 +121,15 @@ def values_at(
     *,
     part: Below | None = None,
 ) -> Array:
-    """Returns float [L, k_0, k_1], player 0's expected payoff at each state of a limit.
+    """Returns float [L, k_0, ..., k_{n-1}, n], expected payoffs at each state of a limit.
 
     Args:
-        tree: a compiled two-player game.
+        tree: a compiled game.
         limit: of it.
         policies: per player, the continuations.
         part: `below(tree, limit)`, if it is at hand.
     """
-    blocks = tuple(tuple(p.players[i] for p in policies[i]) for i in range(2))
+    blocks = tuple(tuple(p.players[i] for p in mine) for i, mine in enumerate(policies))
     part = below(tree, limit) if part is None else part
     return _exact_values(tree.replace(names=None), part, blocks)
 
@@ -138,7 +147,8 @@ def weaken(
     the first one where they exceed it on average over what the chooser believes.
 
     Args:
-        values: float [L, k_0, k_1], of player 0.
+        values: float [L, k_0, k_1, 2], payoffs that sum to a constant: what a chooser loses, the
+            other wins.
         belief: per player, float [L]: probability that chance and the *other* player come to the
             state under the blueprint.
         group: per player, int32 [L], infostates at the limit, numbered from 0.
@@ -149,13 +159,15 @@ def weaken(
     """
     out = values
     for i in choosers:
-        mine = values[:, :, 0] if i == 0 else -values[:, 0, :]  # against the blueprint, [L, k]
+        # Against the blueprint, [L, k].
+        mine = values[:, :, 0, 0] if i == 0 else values[:, 0, :, 1]
         weight = belief[i]
         total = jax.ops.segment_sum(weight, group[i], counts[i])
         mean = jax.ops.segment_sum(weight[:, None] * mine, group[i], counts[i])
         mean = mean / jnp.where(total > 0, total, 1)[:, None]
         excess = jnp.maximum(mean - mean[:, :1], 0)[group[i]]  # [L, k]
-        out = out - excess[:, :, None] if i == 0 else out + excess[:, None, :]
+        lost = jnp.expand_dims(excess, 2 - i)
+        out = out.at[..., i].add(-lost).at[..., 1 - i].add(lost)
     return out
 
 

@@ -25,6 +25,7 @@ from jaxsolve.values import (
     poker_class,
     pruned,
     restrict,
+    rollouts,
     set_values,
 )
 from jaxsolve.values import biased as biased_policy
@@ -104,12 +105,12 @@ def test_exact_values_are_expected_payoffs(leduc, choosers: str):
     limit = after_round(tree)
     limited = continuations(tree, limit, policies, choosers=choosers)
     values = limited.info.values
-    assert values.shape == (len(limit.leaf), 3 if choosers == "all" else 1, 3)
+    assert values.shape == (len(limit.leaf), 3 if choosers == "all" else 1, 3, 2)
     for at in range(0, len(limit.leaf), 7):
         for a in range(values.shape[1]):
             for b in range(values.shape[2]):
                 want = expected(tree, int(limit.leaf[at]), (policies[a], policies[b]))
-                assert values[at, a, b] == pytest.approx(want, abs=1e-9)
+                assert values[at, a, b] == pytest.approx([want, -want], abs=1e-9)
 
 
 def test_float32_values_agree_to_a_millionth():
@@ -117,7 +118,7 @@ def test_float32_values_agree_to_a_millionth():
         tree = js.compile(games.load("leduc(ranks=2)"))
         policy = js.uniform_policy(tree)
         limit = after_round(tree)
-        values = continuations(tree, limit, [policy]).info.values[:, 0, 0]
+        values = continuations(tree, limit, [policy]).info.values[:, 0, 0, 0]
     for at in range(0, len(values), 7):
         want = expected(tree, int(limit.leaf[at]), (policy, policy))
         assert values[at] == pytest.approx(want, rel=1e-6, abs=1e-6)
@@ -226,7 +227,67 @@ def test_weakening_leaves_no_continuation_better_than_the_blueprint(leduc):
     assert gain["plain"] > 0.05
     # A continuation that was no better stays as it was.
     worse = continuations(tree, limit, [best, best], weakened=True)
-    np.testing.assert_allclose(worse.info.values[:, 0, 0], worse.info.values[:, 0, 1], atol=1e-9)
+    np.testing.assert_allclose(
+        worse.info.values[:, 0, 0, 0], worse.info.values[:, 0, 1, 0], atol=1e-9
+    )
+
+
+@pytest.fixture(scope="module")
+def kuhn3() -> js.PublicTree:
+    with jax.enable_x64(True):
+        return js.compile(games.load("kuhn(players=3)"))
+
+
+@pytest.mark.parametrize("choosers", ["opponent", "all"])
+def test_three_players_choose(kuhn3, choosers: str):
+    """Whoever chooses which continuation: payoffs are those of the whole game."""
+    policies = [noise(kuhn3, seed) for seed in range(2)]
+    limit = after_actions(kuhn3, 2)
+    limited = continuations(kuhn3, limit, policies, player=1, choosers=choosers)
+    ways = (2, 1, 2) if choosers == "opponent" else (2, 2, 2)
+    assert limited.info.values.shape == (limit.num_leaves, *ways, 3)
+    above = js.uniform_policy(kuhn3)
+    for chosen in itertools.product(*(range(k) for k in ways)):
+        parts = [restrict(limited, above).probabilities(i) for i in range(3)]
+        whole = []
+        for i, p in enumerate(limited.info.players):
+            rows = np.flatnonzero(limited.info.chooses(i))
+            for row in rows:
+                parts[i][p.offset[row] : p.offset[row + 1]] = np.eye(ways[i])[chosen[i]]
+            q = kuhn3.info.players[i]
+            below = np.repeat(limit.below[q.public], np.diff(q.offset))
+            odds = policies[chosen[i]].probabilities(i)
+            whole.append(np.where(below, odds, above.probabilities(i)))
+        np.testing.assert_allclose(
+            js.expected_values(limited, js.tree.policy_from_probabilities(limited, parts)),
+            js.expected_values(kuhn3, js.tree.policy_from_probabilities(kuhn3, whole)),
+            atol=1e-12,
+        )
+    if choosers == "all":
+        draw = rollouts(kuhn3, limit, policies, count=2000, choosers="all")
+        drawn = np.asarray(draw(jax.random.key(0)))
+        assert drawn.shape == limited.info.values.shape
+        np.testing.assert_allclose(drawn, limited.info.values, atol=0.25)
+
+
+def test_three_players_against_the_blueprint(kuhn3):
+    """With the blueprint alone at the limit, best responses see the blueprint below it."""
+    blueprint = noise(kuhn3, 5)
+    limit = after_actions(kuhn3, 3)
+    limited = continuations(kuhn3, limit, [blueprint])
+    above = noise(kuhn3, 6)
+    whole = extend(limited, restrict(limited, above), blueprint)
+    np.testing.assert_allclose(
+        js.expected_values(limited, restrict(limited, whole)),
+        js.expected_values(kuhn3, whole),
+        atol=1e-12,
+    )
+    for i in range(3):
+        inside = js.best_response(limited, restrict(limited, whole), i).value
+        answer = js.best_response(kuhn3, whole, i).value
+        assert float(inside) <= float(answer) + 1e-12
+    with pytest.raises(ValueError, match="two players and constant sum"):
+        continuations(kuhn3, limit, [blueprint, above], weakened=True)
 
 
 def test_bad_input(leduc, rps):

@@ -46,7 +46,7 @@ def test_rollouts_are_unbiased_and_converge_by_the_root(leduc, choosers: str):
     for count in (64, 4):  # payoffs are skewed: the larger samples say how far they spread
         draw = values.rollouts(tree, limit, policies, count=count, choosers=choosers)
         drawn = jax.vmap(draw)(jax.random.split(jax.random.key(count), 200))
-        error = np.asarray(drawn) - exact  # [200, L, k_0, k_1]
+        error = np.asarray(drawn) - exact  # [200, L, k_0, k_1, 2]
         assert drawn.shape[1:] == exact.shape
         deviation = np.maximum(deviation, error.std(0, ddof=1) * np.sqrt(count))
         bias = np.abs(error.mean(0))
@@ -88,7 +88,7 @@ def test_a_network_learns_the_values(leduc):
     features = jnp.asarray(path_features(tree, limit))
     assert features.shape[0] == limit.num_leaves
     assert len(np.unique(np.asarray(features), axis=0)) == limit.num_leaves
-    network = leaf_network((1, len(policies)), hidden=(32, 32), scale=2.0)
+    network = leaf_network((1, len(policies), 2), hidden=(32, 32), scale=2.0)
     draw = values.rollouts(tree, limit, policies, count=1)
     once = float(jnp.abs(draw(jax.random.key(0)) - exact).mean())
     found = fit(

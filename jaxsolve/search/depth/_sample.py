@@ -21,7 +21,7 @@ class SampledValues:
     """A `Sampler`: exact counterfactual values, given values at the limit that are drawn.
 
     Attributes:
-        draw: key -> float [L, k_0, k_1], player 0's payoffs; a pytree, such as `values.Rollouts`.
+        draw: key -> float [L, k_0, ..., k_{n-1}, n], payoffs; a pytree, such as `values.Rollouts`.
         seed: of all keys.
     """
 
@@ -62,7 +62,7 @@ class SampledValues:
         gain = leaf_values(tree.replace(leaves=leaves), player, reach)
         mine = policy[player]
         values, _ = values_of(tree.players[player], gain, lambda k, q: (mine[k] * q).sum(0))
-        return values, jnp.asarray(drawn.size, jnp.uint32)
+        return values, jnp.asarray(drawn[..., 0].size, jnp.uint32)
 
 
 def with_sampled_values(
@@ -74,7 +74,7 @@ def with_sampled_values(
 
     Args:
         solver: a variant of CFR.
-        draw: key -> float [L, k_0, k_1], player 0's payoffs, unbiased; a pytree, such as
+        draw: key -> float [L, k_0, ..., k_{n-1}, n], payoffs, unbiased; a pytree, such as
             `values.rollouts(...)`, or a `jax.tree_util.Partial` of a function.
         seed: of all keys.
     """
