@@ -14,7 +14,10 @@ from jaxsolve.subgame._floor import named_floor as named_floor
 from jaxsolve.subgame._floor import with_floor as with_floor
 from jaxsolve.subgame._gadgets import GADGETS as GADGETS
 from jaxsolve.subgame._index import GameIndex as GameIndex
+from jaxsolve.subgame._index import game_index as game_index
 from jaxsolve.subgame._index import index_of as index_of
+from jaxsolve.subgame._joint import JointSubgame as JointSubgame
+from jaxsolve.subgame._joint import joint_subgame as joint_subgame
 from jaxsolve.subgame._knowledge import colours as colours
 from jaxsolve.subgame._knowledge import independent_set as independent_set
 from jaxsolve.subgame._knowledge import knowledge_sizes as knowledge_sizes

@@ -103,9 +103,9 @@ def core(
 
     which, row = mine.rows_below(where.own)
     p_owner = where.own_of[which]
-    p_rows, p_source, p_find = _gather(mine, where.count, p_owner, row)
+    p_rows, p_source, p_find = gather_rows(mine, where.count, p_owner, row)
     which, row = theirs.rows_below(classes)
-    o_rows, o_source, o_find = _gather(theirs, len(classes), which, row)
+    o_rows, o_source, o_find = gather_rows(theirs, len(classes), which, row)
 
     klass, terminal = theirs.terminals_below(classes)
     owner = class_of[klass]
@@ -162,7 +162,7 @@ def sweep(rows: DecisionRows, gain: np.ndarray, behaviour: np.ndarray | None = N
     return value
 
 
-def _gather(
+def gather_rows(
     seat: PlayerIndex, count: int, owner: np.ndarray, row: np.ndarray
 ) -> tuple[DecisionRows, np.ndarray, Callable[[np.ndarray, np.ndarray], np.ndarray]]:
     """Returns (rows of a forest, their entries in the whole game, finder of sequences).

@@ -107,27 +107,40 @@ class PlayerIndex:
 
 @dataclasses.dataclass(frozen=True)
 class GameIndex:
-    """A two-player constant-sum game, ready to be cut.
+    """A game of n players, ready to be cut.
 
     Attributes:
         table: world states.
         info: names.
-        utility_sum: the constant sum of payoffs.
         seats: per player.
         chance: float64 [Z], probability of chance on the way to each terminal.
-        utility: float64 [Z], player 0's payoff less half of the constant sum.
     """
 
     table: StateTable
     info: ListedInfo
-    utility_sum: float
     seats: tuple[PlayerIndex, ...]
     chance: np.ndarray
-    utility: np.ndarray
+
+    @property
+    def utility_sum(self) -> float:
+        """The constant sum of two players' payoffs.
+
+        Raises:
+            ValueError: the game is not of two players and constant sum.
+        """
+        total = self.info.utility_sum
+        if len(self.seats) != 2 or total is None:
+            raise ValueError(
+                f"{self.info.name} is not a two-player constant-sum game. Gadgets of subgame "
+                "solving are for those only: they rest on the opponent's gain being the player's "
+                "loss. js.solve and search.pluribus take games of more players"
+            )
+        return total
 
     def payoff(self, player: int) -> np.ndarray:
-        """Returns float64 [Z], what each terminal pays a player above half of the sum."""
-        return self.utility if player == 0 else -self.utility
+        """Returns float64 [Z], what each terminal pays a player above half of the constant sum."""
+        first = self.table.utility[:, 0] - self.utility_sum / 2
+        return first if player == 0 else -first
 
 
 _RECENT: list[GameIndex] = []
@@ -137,18 +150,24 @@ _KEPT = 4
 
 
 def index_of(tree: PublicTree) -> GameIndex:
-    """Returns the index of a compiled tree; it is made once per tree.
+    """Returns the index of a two-player constant-sum game, which gadgets need.
 
     Raises:
         ValueError: the tree has no world states, or the game is not of two players and constant
             sum.
     """
+    index = game_index(tree)
+    _ = index.utility_sum
+    return index
+
+
+def game_index(tree: PublicTree) -> GameIndex:
+    """Returns the index of a compiled tree of any number of players; it is made once per tree.
+
+    Raises:
+        ValueError: the tree has no world states.
+    """
     info = listed(tree)
-    if tree.num_players != 2 or info.utility_sum is None:
-        raise ValueError(
-            f"{info.name} is not a two-player constant-sum game; the gadgets of subgame solving "
-            "are sound for those only"
-        )
     for found in _RECENT:
         if found.table is info.states:
             return found if found.info is info else dataclasses.replace(found, info=info)
@@ -156,10 +175,8 @@ def index_of(tree: PublicTree) -> GameIndex:
     made = GameIndex(
         table=table,
         info=info,
-        utility_sum=info.utility_sum,
-        seats=tuple(_seat(table, info, i) for i in range(2)),
+        seats=tuple(_seat(table, info, i) for i in range(tree.num_players)),
         chance=table.chance[table.terminal],
-        utility=table.utility[:, 0] - info.utility_sum / 2,
     )
     _RECENT.insert(0, made)
     del _RECENT[_KEPT:]

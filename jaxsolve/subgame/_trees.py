@@ -17,6 +17,7 @@ from jaxsolve.subgame._core import Core, core
 from jaxsolve.subgame._forest import join
 from jaxsolve.subgame._gadgets import unsafe as unsafe_gadget
 from jaxsolve.subgame._index import GameIndex, index_of
+from jaxsolve.subgame._joint import player_infos
 from jaxsolve.subgame._roots import (
     Knowledge,
     SubgameRoots,
@@ -29,7 +30,6 @@ from jaxsolve.subgame._solve import ForestSolution, solve_forest
 from jaxsolve.tree import (
     CompiledInfo,
     Lifted,
-    PlayerInfo,
     Policy,
     PublicTree,
     assemble,
@@ -369,18 +369,7 @@ def tree_of(index: GameIndex, built: Built, gadget: str, skipped: int) -> Public
     where = made.where
     form = seen_from(built.gadget.form, where.player)
     host, layouts = assemble(form)
-    players = tuple(
-        PlayerInfo(
-            offset=rows.offset - rows.roots,
-            action=rows.action,
-            position=spots.sequence[rows.roots :],
-            infostate=rows.infostate,
-            public=rows.public,
-            states=index.table.infostates[i],
-            roots=rows.roots,
-        )
-        for i, (rows, spots) in enumerate(zip(form.rows, layouts, strict=True))
-    )
+    players = player_infos(index, form, layouts)
     one = slice(None, None, made.copies)
     what = where.name[0] if where.count == 1 else f"{where.count} places"
     name = f"{gadget} of {index.info.name} at {what}"

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
+
 import jax
 import numpy as np
 import pytest
 
 import games
 import jaxsolve as js
-from jaxsolve import search
+from jaxsolve import search, subgame
 from jaxsolve.search.depth import _pluribus as form
 from jaxsolve.search.depth._plan import plan_of
 from jaxsolve.search.depth._search import Beliefs, Searcher
-from jaxsolve.values import biased, poker_class
+from jaxsolve.tree import listed
+from jaxsolve.values import biased, poker_class, public_below
 
 
 @pytest.fixture(autouse=True)
@@ -46,8 +49,8 @@ def test_own_actions_are_frozen_for_the_hand_held(leduc):
     settings = search.DepthSearch(policies, solver="cfr+", iterations=50)
     who = Searcher(plan_of(tree, 0, None), settings, {})
     info = tree.info.players[0]
-    later = [r for r in range(info.num_infosets) if form._case(who.plan, r).past]
-    case = form._case(who.plan, later[0])
+    later = [r for r in range(info.num_infosets) if form._case(who.plan, r, True).past]
+    case = form._case(who.plan, later[0], True)
     beliefs = Beliefs.start(tree, blueprint, 0)
     found = form._round(who, beliefs, case.root, case.taken)
     odd = beliefs.odds[0].copy()
@@ -61,8 +64,8 @@ def test_own_actions_are_frozen_for_the_hand_held(leduc):
     for policies_ in (average, current):
         np.testing.assert_allclose(form._entries(found, who.plan, policies_, 0, 0)[at], odd[at])
         assert np.abs(form._entries(found, who.plan, policies_, 1, 0)[at] - odd[at]).max() > 0.05
-    other = next(r for r in later if form._case(who.plan, r).past not in (case.past, ()))
-    (theirs,) = form._case(who.plan, other).past
+    other = next(r for r in later if form._case(who.plan, r, True).past not in (case.past, ()))
+    (theirs,) = form._case(who.plan, other, True).past
     there = slice(info.offset[theirs], info.offset[theirs + 1])
     frozen, plain = (form._entries(found, who.plan, current, m, 0)[there] for m in (0, 1))
     assert np.isfinite(frozen).all()
@@ -92,3 +95,87 @@ def test_bad_input(leduc):
         search.pluribus(tree, search.DepthSearch([blueprint]))
     with pytest.raises(ValueError, match="Pluribus searches have"):
         search.pluribus(tree, search.DepthSearch([blueprint], solver="cfr", ahead=2))
+
+
+@pytest.fixture(scope="module")
+def kuhn3() -> js.PublicTree:
+    with jax.enable_x64(True):
+        return js.compile(games.load("kuhn(players=3)"))
+
+
+def skewed(tree: js.PublicTree) -> js.Policy:
+    """A policy that plays the first action of each infoset more often than the others."""
+    parts = []
+    for p in tree.info.players:
+        odds = np.where(np.isin(np.arange(len(p.action)), p.offset), 3.0, 1.0)
+        parts.append(odds / np.repeat(np.add.reduceat(odds, p.offset[:-1]), np.diff(p.offset)))
+    return js.tree.policy_from_probabilities(tree, parts)
+
+
+def test_subgames_of_three_players_pay_what_the_game_pays(kuhn3):
+    """Weighted by how likely they are come to, the subgames of a level add up to the game."""
+    index = subgame.game_index(kuhn3)
+    policy = skewed(kuhn3)
+    behaviour = [policy.probabilities(i).astype(np.float64) for i in range(3)]
+    table = index.table
+    reach = table.chance.copy()
+    for i, entry in enumerate(js.tree.state_entries(index.info, table)):
+        step = np.where(entry >= 0, behaviour[i][entry], 1)
+        for lo, hi in itertools.pairwise(table.depth_start[1:]):
+            step[lo:hi] *= step[table.parent[lo:hi]]
+        reach *= step
+    level = np.unique(table.public[table.depth_start[5] : table.depth_start[6]])
+    total = np.zeros(3)
+    for public_state in level:
+        here = table.public == public_state
+        ends = np.isin(table.terminal, np.flatnonzero(here))
+        part = subgame.joint_subgame(index, 1, int(public_state), behaviour)
+        if ends.any() or part is None:
+            total += reach[table.terminal[ends]] @ table.utility[ends]
+            continue
+        inside = [behaviour[i][s] for i, s in enumerate(part.source)]
+        local = js.tree.policy_from_probabilities(part.tree, inside)
+        total += reach[here].sum() * np.asarray(js.expected_values(part.tree, local))
+    np.testing.assert_allclose(total, js.expected_values(kuhn3, policy), atol=1e-12)
+
+
+def test_three_players_search(kuhn3):
+    """In Kuhn poker of three a search sees the whole game, and comes close to an equilibrium."""
+    uniform = js.uniform_policy(kuhn3)
+    settings = search.DepthSearch([uniform], solver="cfr+", iterations=1000)
+    found = search.pluribus(kuhn3, settings)
+    assert found.searches == 3  # one for each player, at the start of the only round
+    assert found.worst_case == ()
+    assert found.exploitability == pytest.approx(float(js.nash_conv(kuhn3, found.policy)) / 3)
+    assert found.exploitability < 0.05 * float(js.nash_conv(kuhn3, uniform)) / 3
+    with pytest.raises(ValueError, match="not a two-player constant-sum game"):
+        search.depth_limited(kuhn3, settings)
+
+
+@pytest.mark.slow  # 58 thousand states
+def test_three_players_search_to_the_end_of_the_round():
+    """In Leduc poker of three a search ends with the round, and still improves the blueprint."""
+    tree = js.compile(games.load("leduc(players=3,ranks=2)"))
+    blueprint = skewed(tree)
+    settings = search.DepthSearch(
+        biased(tree, blueprint, classes=poker_class), choosers="all", solver="lcfr", iterations=200
+    )
+    found = search.pluribus(tree, settings)
+    assert found.exploitability < 0.5 * float(js.nash_conv(tree, blueprint)) / 3
+
+
+def test_searches_are_made_where_a_round_begins(leduc):
+    """P follows the search of the round; searching again at each decision makes more searches."""
+    tree, _ = leduc
+    plan = plan_of(tree, 0, ("fold", "call", "bet 0.5"))
+    info = tree.info.players[0]
+    rows = range(info.num_infosets)
+    round_only = [form._case(plan, row, False) for row in rows]
+    each = [form._case(plan, row, True) for row in rows]
+    assert all(not case.past for case in round_only if not case.taken)
+    assert any(case.past for case in each if not case.taken)
+    for row, case, more in zip(rows, round_only, each, strict=True):
+        assert set(case.past) <= set(more.past)
+        for earlier in case.past:  # frozen: decisions above the last action off the menu
+            below = public_below(listed(tree).states, np.array([max(case.taken)]))
+            assert not below[info.public[earlier]], row

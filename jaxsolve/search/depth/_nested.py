@@ -17,7 +17,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from jaxsolve.evaluate import seen_from, worst_case
 from jaxsolve.search.depth._generate import solution_of
 from jaxsolve.search.depth._plan import Point, SearchPlan, plan_of
 from jaxsolve.search.depth._search import (
@@ -28,11 +27,11 @@ from jaxsolve.search.depth._search import (
     composed,
     limited_part,
     local_odds,
+    measured,
     subgame_of,
 )
 from jaxsolve.subgame import (
     GadgetOptions,
-    GameIndex,
     SubgameRoots,
     base_of,
     build,
@@ -40,7 +39,7 @@ from jaxsolve.subgame import (
     reached,
     subgame_roots,
 )
-from jaxsolve.tree import PublicTree, SequenceForm, with_probabilities
+from jaxsolve.tree import PublicTree
 from jaxsolve.values import (
     LimitedInfo,
     chosen_below,
@@ -69,10 +68,9 @@ def depth_limited(
     """
     begin = time.perf_counter()
     search.check()
-    index = index_of(tree)
-    blueprint = named(search.policies[0], index.info)
-    before = [blueprint.probabilities(i).astype(np.float64) for i in range(2)]
-    after, count = list(before), 0
+    info = index_of(tree).info
+    blueprint = named(search.policies[0], info)
+    after, count = [blueprint.probabilities(i).astype(np.float64) for i in range(2)], 0
     for i in [players] if isinstance(players, int) else players:
         plan = plan_of(tree, i, search.menu)
         beliefs = Beliefs.start(tree, blueprint, i)
@@ -80,17 +78,8 @@ def depth_limited(
         for batch in batches(plan):
             beliefs, solved = search_at(searcher, beliefs, batch)
             count += solved
-        after[i] = composed(index.info, beliefs, i)
-    worth = [worst_case(seen_from(_form(index), i), after[i]) for i in range(2)]
-    was = [worst_case(seen_from(_form(index), i), before[i]) for i in range(2)]
-    return DepthLimited(
-        policy=with_probabilities(blueprint, after),
-        worst_case=(worth[0], worth[1]),
-        blueprint_worst_case=(was[0], was[1]),
-        exploitability=(index.utility_sum - sum(worth)) / 2,
-        searches=count,
-        seconds=time.perf_counter() - begin,
-    )
+        after[i] = composed(info, beliefs, i)
+    return measured(tree, blueprint, after, count, begin)
 
 
 def batches(plan: SearchPlan) -> Iterator[list[Point]]:
@@ -225,7 +214,3 @@ def _leaves_menu(who: Searcher, player: int) -> np.ndarray:
     out = np.zeros(len(index.info.players[player].action), bool)
     out[step[moved & who.plan.off[table.public]]] = True
     return out
-
-
-def _form(index: GameIndex) -> SequenceForm:
-    return index.info.form

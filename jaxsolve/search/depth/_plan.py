@@ -112,7 +112,7 @@ def plan_of(tree: PublicTree, player: int, menu: Collection[str] | None) -> Sear
     """Returns the searches of one player in a game.
 
     Args:
-        tree: a compiled two-player game.
+        tree: a compiled game.
         player: P.
         menu: names of the actions that searches hold; all of them by default.
 
@@ -122,13 +122,13 @@ def plan_of(tree: PublicTree, player: int, menu: Collection[str] | None) -> Sear
     """
     info = listed(tree)
     table = info.states
-    parent = table.public_states.parent.astype(np.int64)
+    parent, n = table.public_states.parent.astype(np.int64), len(info.players)
     count = count_along(table, table.actor >= 0)
     actions = np.zeros(len(parent), np.int64)
     np.maximum.at(actions, table.public, count)
     off = np.zeros(len(parent), bool)
     if menu is not None:
-        words = {(i, int(a)): info.action_name(i, int(a)) for i in range(2) for a in _used(info, i)}
+        words = {(i, int(a)): info.action_name(i, int(a)) for i in range(n) for a in _used(info, i)}
         unknown = set(menu) - set(words.values())
         if unknown:
             raise ValueError(
@@ -141,15 +141,14 @@ def plan_of(tree: PublicTree, player: int, menu: Collection[str] | None) -> Sear
             if word not in menu:
                 off[table.public[moved & (table.actor[up] == i) & (table.action == action)]] = True
     rounds = round_of(tree)
-    acts = [np.zeros(len(parent), bool) for _ in range(2)]
-    for i in range(2):
-        acts[i][info.players[i].public] = True
+    acts = [np.isin(np.arange(len(parent)), p.public) for p in info.players]
+    others = np.any([a for i, a in enumerate(acts) if i != player], axis=0)
     ends = np.zeros(len(parent), bool)
     child = np.flatnonzero(parent >= 0)
     ends[parent[child][rounds[child] > rounds[parent[child]]]] = True
     points = []
     for s in np.flatnonzero(acts[player]):
-        points.append(_point(int(s), parent, off, acts[1 - player] | ends))
+        points.append(_point(int(s), parent, off, others | ends))
     roots = np.unique([p.root for p in points])
     depth = dict(zip(roots.tolist(), depths_among(parent, roots).tolist(), strict=True))
     level = np.array([depth[p.root] for p in points])

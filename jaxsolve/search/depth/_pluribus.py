@@ -1,11 +1,14 @@
 """Depth-limited search as Pluribus does it, composed into one policy.
 
-A search is always rooted at the start of the betting round, so that O's strategy above the
-decision is free to change. P's own past actions of the round are frozen, at the probabilities with
-which they were played, for the hand that P holds and for no other. P plays the final iterate; what
-the players believe at the start of the next round follows the average (Brown and Sandholm 2019,
-supplementary material). Differs from Pluribus in that these beliefs come from the round's first
-search alone, which has frozen nothing, so that they are the same for every hand P may hold.
+A search is always rooted at the start of the betting round, so that the other players' strategies
+above the decision are free to change. P, the player who searches, makes one search when a round
+begins and another one each time that somebody has taken an action that is not on the menu; between
+these P follows the last one. P's own actions of the round so far are frozen, at the probabilities
+with which they were played, for the hand that P holds and for no other. P plays the final iterate;
+what the players believe at the start of the next round follows the average (Brown and Sandholm
+2019, supplementary material). Any number of players may sit at the table. Differs from Pluribus in
+that these beliefs come from the round's first search alone, which has frozen nothing, so that they
+are the same for every hand P may hold.
 
 Hands that have acted alike in a round share everything but what is frozen: their searches are one
 vmapped program.
@@ -24,7 +27,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.evaluate import seen_from, worst_case
 from jaxsolve.search.depth._plan import SearchPlan, plan_of
 from jaxsolve.search.depth._search import (
     Beliefs,
@@ -33,7 +35,8 @@ from jaxsolve.search.depth._search import (
     Searcher,
     composed,
     limited_part,
-    subgame_of,
+    local_odds,
+    measured,
 )
 from jaxsolve.solvers import (
     Solver,
@@ -43,8 +46,8 @@ from jaxsolve.solvers import (
     iterate,
     load_solver,
 )
-from jaxsolve.subgame import index_of
-from jaxsolve.tree import Blocks, Policy, PublicTree, listed, split_blocks, with_probabilities
+from jaxsolve.subgame import game_index, joint_subgame
+from jaxsolve.tree import Blocks, Policy, PublicTree, listed, split_blocks
 from jaxsolve.types import Array
 from jaxsolve.values import entries_of, entry_of_state, named, public_below
 
@@ -64,14 +67,20 @@ class _Case(NamedTuple):
 
 
 def pluribus(
-    tree: PublicTree, search: DepthSearch, *, players: int | Sequence[int] = (0, 1)
+    tree: PublicTree,
+    search: DepthSearch,
+    *,
+    players: int | Sequence[int] | None = None,
+    every_decision: bool = False,
 ) -> DepthLimited:
     """Returns what searches from the start of each betting round make of a blueprint.
 
     Args:
-        tree: a compiled two-player constant-sum game, actions off the menu included.
+        tree: a compiled game of any number of players, actions off the menu included.
         search: how searches are made; to the end of the round, by CFR, with an unsafe root.
-        players: who searches.
+        players: who searches; everybody by default.
+        every_decision: search again at each decision of P, not only where a round begins and after
+            actions that are not on the menu.
 
     Raises:
         ValueError: the solver is the linear program, which has no iterates, the search looks a
@@ -84,24 +93,15 @@ def pluribus(
     if search.ahead is not None or search.gadget != "unsafe":
         raise ValueError('Pluribus searches have ahead=None and gadget="unsafe"')
     solver = load_solver(search.solver) if isinstance(search.solver, str) else search.solver
-    index = index_of(tree)
-    blueprint = named(search.policies[0], index.info)
-    before = [blueprint.probabilities(i).astype(np.float64) for i in range(2)]
-    after, count = list(before), 0
-    for i in [players] if isinstance(players, int) else players:
+    blueprint = named(search.policies[0], tree.info)
+    n = tree.num_players
+    after, count = [blueprint.probabilities(i).astype(np.float64) for i in range(n)], 0
+    for i in range(n) if players is None else np.atleast_1d(players).tolist():
         who = Searcher(plan_of(tree, i, search.menu), search, {})
-        played, solved = _player(who, solver, Beliefs.start(tree, blueprint, i))
-        after[i], count = played, count + solved
-    worth = [worst_case(seen_from(index.info.form, i), after[i]) for i in range(2)]
-    was = [worst_case(seen_from(index.info.form, i), before[i]) for i in range(2)]
-    return DepthLimited(
-        policy=with_probabilities(blueprint, after),
-        worst_case=(worth[0], worth[1]),
-        blueprint_worst_case=(was[0], was[1]),
-        exploitability=(index.utility_sum - sum(worth)) / 2,
-        searches=count,
-        seconds=time.perf_counter() - begin,
-    )
+        start = Beliefs.start(tree, blueprint, i)
+        after[i], solved = _player(who, solver, start, every_decision)
+        count += solved
+    return measured(tree, blueprint, after, count, begin)
 
 
 class _Round(NamedTuple):
@@ -115,7 +115,7 @@ class _Round(NamedTuple):
 
     tree: PublicTree
     part: PublicTree
-    source: tuple[np.ndarray, np.ndarray]
+    source: tuple[np.ndarray, ...]
 
     def frozen(
         self, player: int, rows: Sequence[int], played: np.ndarray, plan: SearchPlan
@@ -131,7 +131,9 @@ class _Round(NamedTuple):
         return out
 
 
-def _player(who: Searcher, solver: Solver, beliefs: Beliefs) -> tuple[np.ndarray, int]:
+def _player(
+    who: Searcher, solver: Solver, beliefs: Beliefs, every_decision: bool
+) -> tuple[np.ndarray, int]:
     """Returns (float64 [C], what P plays; searches)."""
     plan = who.plan
     info = plan.tree.info
@@ -139,7 +141,7 @@ def _player(who: Searcher, solver: Solver, beliefs: Beliefs) -> tuple[np.ndarray
     played, count = beliefs.odds[plan.player].copy(), 0
     groups: dict[tuple[int, tuple[int, ...]], dict[tuple[int, ...], list[int]]] = {}
     for row in range(mine.num_infosets):
-        case = _case(plan, row)
+        case = _case(plan, row, every_decision)
         members = groups.setdefault((case.root, case.taken), defaultdict(list))
         members[case.past].append(row)
     # Rounds from the first on; within one the menu first, whose first search makes the beliefs.
@@ -164,12 +166,19 @@ def _player(who: Searcher, solver: Solver, beliefs: Beliefs) -> tuple[np.ndarray
                         played[at] = np.nan_to_num(odds[at])
             if length == 0:
                 beliefs = _believed(plan, beliefs, found, average, taken)
-    pair = (played, played)  # `composed` looks at P's alone
-    return composed(info, Beliefs(pair, beliefs.searched), plan.player), count
+    final = [played if i == plan.player else odds for i, odds in enumerate(beliefs.odds)]
+    return composed(info, Beliefs(tuple(final), beliefs.searched), plan.player), count
 
 
-def _case(plan: SearchPlan, row: int) -> _Case:
-    """Returns what search decides an infoset of P."""
+def _case(plan: SearchPlan, row: int, every_decision: bool) -> _Case:
+    """Returns what search decides an infoset of P.
+
+    Args:
+        plan: P's view of the game.
+        row: the infoset.
+        every_decision: P's own actions since the last action off the menu, or since the round
+            began, are frozen, too.
+    """
     info = listed(plan.tree)
     mine = info.players[plan.player]
     taken, at = [], int(mine.public[row])
@@ -182,12 +191,14 @@ def _case(plan: SearchPlan, row: int) -> _Case:
         at = int(plan.parent[at])
     rows = info.form.rows[plan.player]
     past, up = [], int(rows.parent[row])
-    below = public_below(index_of(plan.tree).table, np.array([at]))
+    below = public_below(info.states, np.array([at]))
+    after = public_below(info.states, np.array(taken[:1], np.int64))
     while up >= rows.roots:
         above = int(rows.row_of[up - rows.roots])
         if not below[mine.public[above]]:
             break
-        past.append(above)
+        if every_decision or (taken and not after[mine.public[above]]):
+            past.append(above)
         up = int(rows.parent[above])
     return _Case(at, tuple(sorted(taken)), tuple(sorted(past)))
 
@@ -195,15 +206,13 @@ def _case(plan: SearchPlan, row: int) -> _Case:
 def _round(who: Searcher, beliefs: Beliefs, root: int, taken: tuple[int, ...]) -> _Round | None:
     """Returns the subgame of a round, None where P never comes to it."""
     part = limited_part(who, [root], taken)
-    made = subgame_of(who, beliefs, part, [root], None)
+    odds = [local_odds(part, who, beliefs, i) for i in range(part.num_players)]
+    made = joint_subgame(game_index(part), who.plan.player, root, odds)
     if made is None:
         return None
-    tree, built, _ = made
-    source = []
-    for i in range(2):
-        whole = entries_of(part.info, who.plan.tree.info, i)
-        source.append(whole[built.core.source[0 if i == who.plan.player else 1]])
-    return _Round(tree, part, (source[0], source[1]))
+    whole = [entries_of(part.info, who.plan.tree.info, i) for i in range(part.num_players)]
+    source = tuple(w[s] for w, s in zip(whole, made.source, strict=True))
+    return _Round(made.tree, part, source)
 
 
 def _solved(
@@ -268,19 +277,19 @@ def _believed(
 ) -> Beliefs:
     """Returns beliefs after a round's first search: its average, below the actions it adds."""
     info = plan.tree.info
-    index = index_of(plan.tree)
+    table = listed(plan.tree).states
     odds = []
-    for i in range(2):
+    for i in range(len(beliefs.odds)):
         new = _entries(found, plan, average, 0, i)
         fresh = np.isfinite(new)
         if taken:  # the menu's own search says the rest
             p = info.players[i]
-            step = entry_of_state(index.table, info)
-            up = np.maximum(index.table.parent, 0)
-            moved = (index.table.parent >= 0) & (index.table.actor[up] == i)
+            step = entry_of_state(table, info)
+            up = np.maximum(table.parent, 0)
+            moved = (table.parent >= 0) & (table.actor[up] == i)
             at_taken = np.zeros(len(new), bool)
-            at_taken[step[moved & np.isin(index.table.public, taken)]] = True
-            below = public_below(index.table, np.array(taken))
+            at_taken[step[moved & np.isin(table.public, taken)]] = True
+            below = public_below(table, np.array(taken))
             fresh &= at_taken | below[np.repeat(p.public, np.diff(p.offset))]
         odds.append(np.where(fresh, np.nan_to_num(new), beliefs.odds[i]))
-    return Beliefs((odds[0], odds[1]), beliefs.searched)
+    return Beliefs(tuple(odds), beliefs.searched)

@@ -6,11 +6,13 @@ Searches of one horizon are made together; `_nested` and `_pluribus` say which.
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from jaxsolve.evaluate import nash_conv, seen_from, worst_case
 from jaxsolve.search.depth._plan import SearchPlan
 from jaxsolve.solvers import Solver
 from jaxsolve.subgame import (
@@ -25,7 +27,7 @@ from jaxsolve.subgame import (
     subgame_roots,
     tree_of,
 )
-from jaxsolve.tree import Policy, PublicTree, TreeInfo
+from jaxsolve.tree import Policy, PublicTree, TreeInfo, compiled, listed, with_probabilities
 from jaxsolve.values import (
     DepthLimit,
     LimitedInfo,
@@ -81,18 +83,19 @@ class DepthLimited(NamedTuple):
     """What depth-limited searches made of a blueprint.
 
     Attributes:
-        policy: searched for the players asked for, the blueprint for the other.
+        policy: searched for the players asked for, the blueprint for the others.
         worst_case: per player, what their part is worth against a best response, in the game's
-            units; exact.
+            units; exact. Empty unless the game is of two players and constant sum: only there is
+            what one player gains the other's loss.
         blueprint_worst_case: the same of the blueprint.
-        exploitability: NashConv / 2 of the policy, in the game's units.
+        exploitability: NashConv / players of the policy, in the game's units.
         searches: subgames solved.
         seconds: everything, compilation included.
     """
 
     policy: Policy
-    worst_case: tuple[float, float]
-    blueprint_worst_case: tuple[float, float]
+    worst_case: tuple[float, ...]
+    blueprint_worst_case: tuple[float, ...]
     exploitability: float
     searches: int
     seconds: float
@@ -140,23 +143,56 @@ class Searcher(NamedTuple):
 class Beliefs(NamedTuple):
     """Strategies as far as searches have come (C entries of each player, of the whole game).
 
-    O's entries at an infoset need not sum to 1: an action off the menu has its probability from a
-    search of its own.
+    Entries of the other players at an infoset need not sum to 1: an action off the menu has its
+    probability from a search of its own.
 
     Attributes:
         odds: per player, float64 [C].
         searched: bool [C of P], entries that a search has set.
     """
 
-    odds: tuple[np.ndarray, np.ndarray]
+    odds: tuple[np.ndarray, ...]
     searched: np.ndarray
 
     @staticmethod
     def start(tree: PublicTree, blueprint: Policy, player: int) -> Beliefs:
         """Returns the blueprint as beliefs."""
         policy = named(blueprint, tree.info)
-        odds = [policy.probabilities(i).astype(np.float64) for i in range(2)]
-        return Beliefs((odds[0], odds[1]), np.zeros(len(odds[player]), bool))
+        odds = tuple(policy.probabilities(i).astype(np.float64) for i in range(tree.num_players))
+        return Beliefs(odds, np.zeros(len(odds[player]), bool))
+
+
+def measured(
+    tree: PublicTree, blueprint: Policy, after: Sequence[np.ndarray], searches: int, begin: float
+) -> DepthLimited:
+    """Returns what searches made of a blueprint, measured exactly.
+
+    Args:
+        tree: the whole game.
+        blueprint: of it.
+        after: per player, float64 [C], the composed policy.
+        searches: how many were made.
+        begin: when.
+    """
+    info, n = compiled(tree), tree.num_players
+    policy = with_probabilities(blueprint, after)
+    worth: list[float] = []
+    was: list[float] = []
+    if n == 2 and info.utility_sum is not None:
+        forms = [seen_from(info.form, i) for i in range(2)]
+        worth = [worst_case(forms[i], after[i]) for i in range(2)]
+        was = [worst_case(forms[i], blueprint.probabilities(i).astype(float)) for i in range(2)]
+        exploitability = (info.utility_sum - sum(worth)) / 2
+    else:
+        exploitability = float(nash_conv(tree, policy)) / n
+    return DepthLimited(
+        policy=policy,
+        worst_case=tuple(worth),
+        blueprint_worst_case=tuple(was),
+        exploitability=exploitability,
+        searches=searches,
+        seconds=time.perf_counter() - begin,
+    )
 
 
 def limited_part(who: Searcher, roots: Sequence[int], taken: Sequence[int]) -> PublicTree:
@@ -165,7 +201,7 @@ def limited_part(who: Searcher, roots: Sequence[int], taken: Sequence[int]) -> P
     found = who.leaves(int(roots[0]))
     if found is not None:
         limit, values = found
-        table = index_of(who.plan.tree).table
+        table = listed(who.plan.tree).states
         here = keep & public_below(table, np.asarray(roots))
         inside = here[table.public[limit.leaf]]
         if inside.any():
