@@ -28,21 +28,26 @@ def test_modicum_rps(tmp_path: Path):
 
 @pytest.mark.slow  # every line compiles programs of its own
 def test_modicum_figure1(tmp_path: Path):
-    rules = Rules(
-        "tiny", "nolimit_leduc(ranks=3,suits=1,stack=12,ante=2,raises=1,", "bet", 2.0, 2000
-    )
+    """Figure 1's order: one value is worse than translation, four are better, the bet is best."""
+    rules = Rules("small", "nolimit_leduc(ranks=5,suits=1,stack=20,ante=2,raises=1,", "bet", 2.0)
     others = ("exact_game_root", "rollout", "network", "exact_with_bet")
-    lines = (EXACT[3], *(("self_generated", "opponent", v) for v in others))
-    settings = Settings(search=100, resolve=100, target=1e-2, drawn=50, rollouts=1, steps=20)
-    plan = Plan(rules, (2,), lines, settings, generate=50)
+    lines = (EXACT[0], EXACT[3], *(("self_generated", "opponent", v) for v in others))
+    settings = Settings(search=300, resolve=300, target=1e-2, drawn=50, rollouts=1, steps=20)
+    plan = Plan(rules, (1, 4), lines, settings, generate=100)
     report = modicum_figure1.main(True, tmp_path, plans=[plan])
     found = json.loads((tmp_path / "result.json").read_text())
     assert found["rows"] == report.rows
     keys = {"game", "method", "choosers", "leaf", "values", "exploitability_mbb", "seconds"}
     assert all(set(r) == keys for r in report.rows)
-    assert len(report.rows) == 3 + len(lines)
-    gaps = {r["method"]: r["exploitability_mbb"] for r in report.rows[:3]}
-    assert -0.1 < gaps["in_abstraction"] < 1  # the solver's own distance
+    assert len(report.rows) == 3 + 2 * len(lines)
+    gaps = {(r["method"], r["values"]): r["exploitability_mbb"] for r in report.rows[:3]}
+    exact = {r["values"]: r["exploitability_mbb"] for r in report.rows[3:5]}
+    prepared, translation = gaps["in_abstraction", None], gaps["translation_random", None]
+    assert -0.1 < prepared < 1  # the solver's own distance
+    assert exact[1] > 2 * translation
+    assert translation > 2 * exact[4]
+    assert exact[4] > 2 * prepared
+    assert gaps["translation_deterministic", None] > 2 * translation
     assert all(r["exploitability_mbb"] > -1 for r in report.rows)
     assert (tmp_path / "modicum_figure1.png").stat().st_size > 1000
 
