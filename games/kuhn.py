@@ -121,6 +121,11 @@ class Kuhn:
         won = jnp.where(jnp.arange(self.players) == winner, paid.sum(), 0)
         return (won - paid).astype(float)
 
+    def public_features(self, state: State) -> Array:
+        """float [2 n]: whose turn it is, and who has bet; for networks."""
+        turn = jnp.arange(self.players) == state.turn % self.players
+        return jnp.concatenate([turn, state.bet]).astype(float)
+
     def action_name(self, actor: int, action: int) -> str:
         return self._card(action) if actor == CHANCE else ("pass", "bet")[action]
 

@@ -89,6 +89,13 @@ class Leduc(LeducRules):
         numbers = jnp.append(state.paid / most, state.raises / max(self.raises, 1))
         return jnp.concatenate([board, turn, numbers]).astype(float)
 
+    def largest_payoff(self, state: State) -> Array:
+        """float []: the chips of all opponents, if everybody raises as often as is allowed."""
+        left = self.raises - state.raises
+        first, second = self.bets
+        later = jnp.where(state.board < 0, left * first + self.raises * second, left * second)
+        return ((self.players - 1) * (state.paid.max() + later)).astype(float)
+
     def _raises(self, state: State) -> Array:
         return (state.raises < self.raises)[None]
 

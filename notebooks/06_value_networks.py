@@ -77,9 +77,9 @@ axes.set(xlabel="beliefs solved", ylabel="error on held-out beliefs (chips)", yl
 # %%
 scale = game.num_hands**2
 exact = np.asarray(held.values) * scale
-predicted = np.asarray(trained.net(held.subgame_class, held.beliefs)) * scale
+predicted = np.asarray(trained.net(held.state, held.beliefs)) * scale
 size = 60 * np.asarray(held.beliefs)
-possible = game.possible[game.representative][np.asarray(held.subgame_class)]
+possible = np.asarray(held.state.possible)
 figure, axes = plt.subplots(figsize=(4.5, 4.5))
 axes.scatter(exact[possible], predicted[possible], s=size[possible], alpha=0.4)
 low, high = exact.min(), exact.max()

@@ -30,7 +30,7 @@ ABREAST = 16
 """Searches side by side on a CPU, where a larger batch leaves the cache; all of them elsewhere."""
 
 
-def nothing(subgame_class: Any, beliefs: Any) -> Any:
+def nothing(state: Any, beliefs: Any) -> Any:
     """Every leaf is worth 0."""
     return jnp.zeros_like(beliefs)
 

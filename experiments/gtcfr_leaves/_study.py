@@ -76,7 +76,7 @@ class Settings:
 QUICK = Settings(zero=(33, 100), zero_seeds=3, solved=())
 
 
-def nothing(subgame_class: Any, beliefs: Any) -> Any:
+def nothing(state: Any, beliefs: Any) -> Any:
     """Every leaf is worth 0."""
     return jnp.zeros_like(beliefs)
 

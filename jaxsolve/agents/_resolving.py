@@ -21,7 +21,7 @@ from jaxsolve.public import Limit, PublicGame, hands_of
 from jaxsolve.search.fixed import Gadget, Search, at_nodes, solve_belief, subgames
 from jaxsolve.tree import TreeInfo
 from jaxsolve.types import Array, PRNGKey
-from jaxsolve.values import ValueFunction
+from jaxsolve.values import ValueFunction, check_value
 
 
 class Memory(NamedTuple):
@@ -85,8 +85,7 @@ def resolving(
         ValueError: the search is not one that an agent can follow, or the network is of another
             game.
     """
-    if check := getattr(value, "check", None):
-        check(search.game)
+    check_value(value, search.game)
     if not search.safe or not search.every:
         raise ValueError("an agent re-solves safely at every decision: safe=True, every=True")
     game = search.game

@@ -8,6 +8,7 @@ from jaxsolve.game._openspiel import import_pyspiel as import_pyspiel
 from jaxsolve.game._openspiel import is_pyspiel_game as is_pyspiel_game
 from jaxsolve.game._openspiel import load_openspiel as load_openspiel
 from jaxsolve.game._openspiel import wrap_openspiel as wrap_openspiel
+from jaxsolve.game._optional import HasLargestPayoff as HasLargestPayoff
 from jaxsolve.game._optional import HasPrivateStates as HasPrivateStates
 from jaxsolve.game._optional import HasPublicFeatures as HasPublicFeatures
 from jaxsolve.game._optional import NamesActions as NamesActions

@@ -47,6 +47,18 @@ class HasPublicFeatures(Protocol):
 
 
 @runtime_checkable
+class HasLargestPayoff(Protocol):
+    """A game that bounds what is still at stake, the unit of values where no list is walked."""
+
+    def largest_payoff(self, state: State) -> Array:
+        """Returns float [], the largest payoff that can follow, without its sign.
+
+        The same for all states of a public state; above 0.
+        """
+        ...
+
+
+@runtime_checkable
 class HasPrivateStates(Protocol):
     """A game that numbers the private states of its players itself.
 

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.nets import Net
-from jaxsolve.public import PublicGame
+from jaxsolve.public import PublicGame, PublicState
 from jaxsolve.search.fixed import Solution, Subgames, policy_at, solve_belief
 from jaxsolve.solvers import Solver
 from jaxsolve.tree import pick
@@ -29,7 +29,9 @@ class Examples(NamedTuple):
     """A batch of training data (B examples), in the units of the network.
 
     Attributes:
-        subgame_class: int32 [B].
+        public: the public states, in the form that `Source.public_state` takes: numbers of their
+            classes, int32 [B], where the source has a list; else a `PublicState` with leading axis
+            B.
         beliefs: float [B, 2, H], each sums to 1.
         values: float [B, 2, H], targets.
         policy: float [B, A, H], of whoever acts, by place among the legal actions.
@@ -37,7 +39,7 @@ class Examples(NamedTuple):
         policy_weight: float [B], likewise of each policy.
     """
 
-    subgame_class: Array
+    public: Any
     beliefs: Array
     values: Array
     policy: Array
@@ -59,6 +61,7 @@ class Source(NamedTuple):
         init: key -> state, a pytree of arrays.
         sample: (network, state, key) -> (Examples, state).
         batch: B.
+        public_state: `Examples.public` -> what the network is given of those public states.
         counts: state -> numbers that are measured, or None. Of "searches" there is a rate, too.
         settings: a run goes on with equal settings only.
     """
@@ -66,6 +69,7 @@ class Source(NamedTuple):
     init: Callable[[PRNGKey], Any]
     sample: Callable[[Net, Any, PRNGKey], tuple[Examples, Any]]
     batch: int
+    public_state: Callable[[Any], PublicState]
     counts: Callable[[Any], dict[str, Array]] | None = None
     settings: str = ""
 
@@ -110,17 +114,18 @@ def random_beliefs(
         earlier = [subgame_class for stage in stages[:k] for subgame_class in stage]
         weight[k, earlier] += 0.5 / max(len(earlier), 1)
     odds = jnp.asarray(weight, float)
-    possible = jnp.asarray(game.possible[game.representative])
+    states = game.states
 
     def sample(net: Net, state: Array, key: PRNGKey) -> tuple[Examples, Array]:
         which, how = jax.random.split(key)
         stage = jnp.minimum(state // steps, len(stages) - 1)
         u = jax.random.uniform(which, (batch,))
         subgame_class = jax.vmap(pick, (None, 0))(odds[stage], u)
-        beliefs = draw_beliefs(possible[subgame_class], how)
-        return examples_of(net, games, solver, subgame_class, beliefs, iterations), state + 1
+        beliefs = draw_beliefs(states.possible[subgame_class], how)
+        made = examples_of(net, states, games, solver, subgame_class, beliefs, iterations)
+        return made, state + 1
 
-    return Source(lambda _: jnp.zeros((), jnp.int32), sample, batch)
+    return Source(lambda _: jnp.zeros((), jnp.int32), sample, batch, states.at)
 
 
 def self_play(
@@ -142,7 +147,8 @@ def self_play(
         batch: B games, side by side.
         epsilon: how often a random one of the players moves at random on the way to a leaf.
     """
-    possible = jnp.asarray(game.possible[game.representative])
+    states = game.states
+    possible = states.possible
     first = jnp.asarray(game.subgame_class[game.root], jnp.int32)
     fresh = normalised(jnp.ones(possible.shape[1:]), possible[first])[0]
 
@@ -164,11 +170,11 @@ def self_play(
             after, _ = normalised(ranges, possible[below])
             over = found.nodes.actor[node] == TERMINAL
             following = SelfPlay(jnp.where(over, first, below), jnp.where(over, fresh, after))
-            return _example(net, found, subgame_class, beliefs), following
+            return _example(net, states, found, subgame_class, beliefs), following
 
         return jax.vmap(one)(state.subgame_class, state.beliefs, jax.random.split(key, batch))
 
-    return Source(init, sample, batch)
+    return Source(init, sample, batch, states.at)
 
 
 @jax.jit
@@ -205,18 +211,28 @@ def solved(
 
 
 def examples_of(
-    net: Net, games: Subgames, solver: Solver, subgame_class: Array, beliefs: Array, iterations: int
+    net: Net,
+    states: PublicState,
+    games: Subgames,
+    solver: Solver,
+    subgame_class: Array,
+    beliefs: Array,
+    iterations: int,
 ) -> Examples:
     def one(subgame_class: Array, beliefs: Array) -> Examples:
         found = solve_belief(games, net, solver, subgame_class, beliefs, iterations=iterations)
-        return _example(net, found, subgame_class, beliefs)
+        return _example(net, states, found, subgame_class, beliefs)
 
     return jax.vmap(one)(subgame_class, beliefs)
 
 
-def _example(net: Net, found: Solution, subgame_class: Array, beliefs: Array) -> Examples:
+def _example(
+    net: Net, states: PublicState, found: Solution, subgame_class: Array, beliefs: Array
+) -> Examples:
     policy = policy_at(found.nodes, found.reach, jnp.int32(0))
-    return Examples(subgame_class, beliefs, _values(found) / net.unit(subgame_class), policy)
+    return Examples(
+        subgame_class, beliefs, _values(found) / net.unit(states.at(subgame_class)), policy
+    )
 
 
 def _values(found: Solution) -> Array:

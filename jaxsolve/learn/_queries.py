@@ -61,7 +61,8 @@ def search_queries(
         raise ValueError(
             f"searches={searches}, leaves={leaves} and {len(roots)} roots must be positive"
         )
-    possible = jnp.asarray(game.possible[game.representative])
+    states = game.states
+    possible = states.possible
     classes = jnp.asarray(list(roots), jnp.int32)
 
     def queries(net: Net, key: PRNGKey) -> tuple[Array, Array]:
@@ -87,13 +88,17 @@ def search_queries(
     def sample(net: Net, state: Array, key: PRNGKey) -> tuple[Examples, Array]:
         asked = jax.vmap(lambda k: queries(net, k))(jax.random.split(key, searches))
         subgame_class, beliefs = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), asked)
-        return examples_of(net, solved, solver, subgame_class, beliefs, iterations), state
+        return examples_of(net, states, solved, solver, subgame_class, beliefs, iterations), state
 
-    return Source(lambda _: jnp.zeros((), jnp.int32), sample, searches * leaves)
+    return Source(lambda _: jnp.zeros((), jnp.int32), sample, searches * leaves, states.at)
 
 
 def mixed(*sources: Source) -> Source:
-    """Returns a source whose batches are those of several, one after the other."""
+    """Returns a source whose batches are those of several, one after the other.
+
+    Args:
+        *sources: of the same list of public states, or of the same game's rules.
+    """
 
     def init(key: PRNGKey) -> Any:
         return tuple(s.init(jax.random.fold_in(key, k)) for k, s in enumerate(sources))
@@ -115,7 +120,9 @@ def mixed(*sources: Source) -> Source:
         return found
 
     settings = ", ".join(s.settings for s in sources if s.settings)
-    return Source(init, sample, sum(s.batch for s in sources), counts, settings)
+    return Source(
+        init, sample, sum(s.batch for s in sources), sources[0].public_state, counts, settings
+    )
 
 
 def _widened(policy: Array, width: int) -> Array:

@@ -27,7 +27,7 @@ from jaxsolve.learn._data import Examples, Source, draw_beliefs
 from jaxsolve.learn._sound_play import Lane, Memory, fresh_lane, play
 from jaxsolve.learn._sound_search import Queries, logged_search
 from jaxsolve.nets import Net, policy_prior
-from jaxsolve.public import Transitions
+from jaxsolve.public import PublicState, Transitions
 from jaxsolve.search.fixed import Gadget
 from jaxsolve.search.growing import GrowingResolver, Grown
 from jaxsolve.types import Array, PRNGKey
@@ -192,8 +192,8 @@ def sound_self_play(
         td1 = jax.random.bernoulli(keys["td"], chosen.p_td1, (lanes,))
         examples = jax.tree.map(
             lambda *x: jnp.concatenate(x),
-            _of_episodes(transitions, net, played.before, td1),
-            _of_queries(net, solved, subgame_class, beliefs, works),
+            _of_episodes(transitions, table.states, net, played.before, td1),
+            _of_queries(table.states, net, solved, subgame_class, beliefs, works),
         )
         return examples, SoundState(
             step=state.step + 1,
@@ -265,10 +265,12 @@ def sound_self_play(
         f"{table.game.name}, {chosen}, {search.solver.name}, top {search.top}, "
         f"alpha {resolver.alpha}, search {[float(x) for x in numbers]}"
     )
-    return Source(init, sample, lanes + solvers, counts, about)
+    return Source(init, sample, lanes + solvers, table.states.at, counts, about)
 
 
-def _of_episodes(transitions: Transitions, net: Net, line: Any, td1: Array) -> Examples:
+def _of_episodes(
+    transitions: Transitions, states: PublicState, net: Net, line: Any, td1: Array
+) -> Examples:
     """Returns decisions of the episodes as examples; the policy counts, the outcome with `td1`."""
     met = line.pair[..., None] == jnp.arange(line.beliefs.shape[-1])
     h0, h1 = transitions.weight.shape[1:]
@@ -286,7 +288,7 @@ def _of_episodes(transitions: Transitions, net: Net, line: Any, td1: Array) -> E
     return Examples(
         line.subgame_class,
         line.beliefs,
-        jnp.where(met, worth, 0) / net.unit(line.subgame_class)[:, None, None],
+        jnp.where(met, worth, 0) / net.unit(states.at(line.subgame_class))[:, None, None],
         line.policy,
         weight,
         line.made,
@@ -294,10 +296,15 @@ def _of_episodes(transitions: Transitions, net: Net, line: Any, td1: Array) -> E
 
 
 def _of_queries(
-    net: Net, solved: Grown, subgame_class: Array, beliefs: Array, works: Array
+    states: PublicState,
+    net: Net,
+    solved: Grown,
+    subgame_class: Array,
+    beliefs: Array,
+    works: Array,
 ) -> Examples:
     weight = works.astype(beliefs.dtype)
-    values = solved.root_values / net.unit(subgame_class)[:, None, None]
+    values = solved.root_values / net.unit(states.at(subgame_class))[:, None, None]
     # What an idle solver finds must not stop a run.
     values = jnp.where(works[:, None, None], values, 0)
     every = jnp.broadcast_to(weight[:, None, None], values.shape)

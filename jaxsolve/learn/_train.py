@@ -24,6 +24,7 @@ from jaxsolve.learn._checkpoints import Checkpoints
 from jaxsolve.learn._data import Examples, Source
 from jaxsolve.learn._plan import Plan, check_plan, optimiser, room_of
 from jaxsolve.nets import Net
+from jaxsolve.public import PublicState
 from jaxsolve.types import Array, PyTree
 
 
@@ -112,12 +113,12 @@ def train(
     seconds = curve[-1]["seconds"] if curve else 0.0
     last = plan.steps if until is None else min(until, plan.steps)
     board = None if out is None else tensorboard(Path(out))
-    run = functools.partial(train_steps, source=source.sample, plan=plan)
+    run = functools.partial(train_steps, source=source, plan=plan)
     bar = tqdm(total=last, initial=int(state.step), disable=not progress, unit="batch")
     while int(state.step) < last and (time_limit is None or seconds < time_limit):
         count = min(log_every, last - int(state.step))
         # Seconds of a curve are those of training; what has been compiled is not compiled again.
-        train_steps.lower(net, state, source=source.sample, plan=plan, count=count).compile()
+        train_steps.lower(net, state, source=source, plan=plan, count=count).compile()
         begin = time.perf_counter()
         after, losses = jax.block_until_ready(run(net, state, count=count))
         spent = time.perf_counter() - begin
@@ -181,7 +182,7 @@ def init_train(net: Net, source: Source, plan: Plan) -> TrainState:
 
 @functools.partial(jax.jit, static_argnames=("source", "plan", "count"))
 def train_steps(
-    net: Net, state: TrainState, *, source: Any, plan: Plan, count: int
+    net: Net, state: TrainState, *, source: Source, plan: Plan, count: int
 ) -> tuple[TrainState, dict[str, Array]]:
     """Returns (state, losses, each [count]) after so many steps."""
     key = jax.random.key(plan.seed)
@@ -193,12 +194,12 @@ def train_steps(
 
 
 def train_step(
-    net: Net, state: TrainState, sample: Any, plan: Plan, key: Array
+    net: Net, state: TrainState, source: Source, plan: Plan, key: Array
 ) -> tuple[TrainState, dict[str, Array]]:
     """Returns (state, mean losses) after one batch of data and the updates that follow."""
     data_key, update_key = jax.random.split(key)
-    fresh, data = sample(net.replace(state.params), state.source, data_key)
-    batch, room = fresh.subgame_class.shape[0], state.buffer.subgame_class.shape[0]
+    fresh, data = source.sample(net.replace(state.params), state.source, data_key)
+    batch, room = fresh.beliefs.shape[0], state.buffer.beliefs.shape[0]
     low = state.step * batch % room
     buffer = jax.tree.map(
         lambda ring, x: jax.lax.dynamic_update_slice_in_dim(ring, x, low, 0), state.buffer, fresh
@@ -209,7 +210,9 @@ def train_step(
         params, moments = carry
         which = jax.random.randint(key, (plan.minibatch,), 0, filled)
         examples = jax.tree.map(lambda ring: ring[which], buffer)
-        (_, parts), grads = jax.value_and_grad(losses_of, has_aux=True)(params, net, examples, plan)
+        (_, parts), grads = jax.value_and_grad(losses_of, has_aux=True)(
+            params, net, source.public_state(examples.public), examples, plan
+        )
         change, moments = optimiser(plan).update(grads, moments, params)
         return (optax.apply_updates(params, change), moments), parts
 
@@ -225,17 +228,25 @@ def train_step(
     return kept._replace(broken=broken), jax.tree.map(jnp.mean, losses)
 
 
-def loss(params: PyTree, net: Net, examples: Examples, plan: Plan) -> Array:
-    """Returns float [], Huber loss of values and divergence of policies, means over hands."""
-    return losses_of(params, net, examples, plan)[0]
+def loss(params: PyTree, net: Net, state: PublicState, examples: Examples, plan: Plan) -> Array:
+    """Returns float [], Huber loss of values and divergence of policies, means over hands.
+
+    Args:
+        params: of the network.
+        net: the network; its own parameters are not used.
+        state: the public states of the examples, leading axis B.
+        examples: B of them.
+        plan: settings.
+    """
+    return losses_of(params, net, state, examples, plan)[0]
 
 
 def losses_of(
-    params: PyTree, net: Net, examples: Examples, plan: Plan
+    params: PyTree, net: Net, state: PublicState, examples: Examples, plan: Plan
 ) -> tuple[Array, dict[str, Array]]:
     """Returns (loss, its parts by name: "loss", "value_loss" and "policy_loss", not weighed)."""
-    found = net.replace(params).output(examples.subgame_class, examples.beliefs)
-    counted = net.possible[examples.subgame_class].astype(found.values.dtype)
+    found = net.replace(params).output(state, examples.beliefs)
+    counted = state.possible.astype(found.values.dtype)
     if examples.value_weight is not None:
         counted = counted * examples.value_weight
     error = jnp.where(counted > 0, found.values - examples.values, 0)
@@ -260,9 +271,9 @@ def losses_of(
 def _identity(net: Net, source: Source, plan: Plan) -> dict[str, Any]:
     """Returns what two runs must share for one to continue the other."""
     return {
-        "game": net.game,
+        "game": net.format.game,
         "network": repr(net.module),
-        "uniform_play": net.uniform is not None,
+        "uniform_play": net.format.uniform_play,
         "batch": source.batch,
         "plan": repr(plan),
         "source": source.settings,

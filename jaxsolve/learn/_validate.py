@@ -12,7 +12,7 @@ import numpy as np
 
 from jaxsolve.learn._data import draw_beliefs, solved
 from jaxsolve.nets import Net
-from jaxsolve.public import PublicGame, no_limit
+from jaxsolve.public import PublicGame, PublicState, no_limit
 from jaxsolve.search.fixed import Subgames, subgames
 from jaxsolve.solvers import Solver
 from jaxsolve.types import Array, PRNGKey
@@ -22,12 +22,12 @@ class HeldOut(NamedTuple):
     """Beliefs with exact values (V examples).
 
     Attributes:
-        subgame_class: int32 [V].
+        state: public states, leading axis V.
         beliefs: float [V, 2, H].
         values: float [V, 2, H], per unit of the opponent's reach.
     """
 
-    subgame_class: Array
+    state: PublicState
     beliefs: Array
     values: Array
 
@@ -68,10 +68,10 @@ def held_out(
     """
     games = subgames(game, no_limit, classes=classes)
     subgame_class = jnp.asarray(np.repeat(np.asarray(classes, np.int32), count))
-    possible = jnp.asarray(game.possible[game.representative])[subgame_class]
-    beliefs = draw_beliefs(possible, key)
+    state = game.states.at(subgame_class)
+    beliefs = draw_beliefs(state.possible, key)
     values = _solved(games, solver, subgame_class, beliefs, iterations=iterations)
-    return HeldOut(subgame_class, beliefs, values)
+    return HeldOut(state, beliefs, values)
 
 
 @jax.jit
@@ -81,10 +81,9 @@ def errors(net: Net, held: HeldOut) -> Errors:
     Values per unit of reach are small where there are many hands; times H squared they are of the
     order of payoffs.
     """
-    off = jnp.abs(net(held.subgame_class, held.beliefs) - held.values) * net.possible.shape[-1] ** 2
-    possible = net.possible[held.subgame_class]
+    off = jnp.abs(net(held.state, held.beliefs) - held.values) * held.beliefs.shape[-1] ** 2
     each = (held.beliefs * off).sum(-1).mean(-1)
-    return Errors(off.sum() / possible.sum(), each.mean(), each)
+    return Errors(off.sum() / held.state.possible.sum(), each.mean(), each)
 
 
 @functools.partial(jax.jit, static_argnames="iterations")

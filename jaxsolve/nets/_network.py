@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
-import numpy as np
 
+from jaxsolve.public import Described, PublicState, StateFormat, unit_of
 from jaxsolve.types import Array, PRNGKey, PyTree
 
 BODIES = ("mlp", "resnet")
@@ -107,122 +107,130 @@ def zero_sum(values: Array, beliefs: Array, possible: Array) -> Array:
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Net:
-    """A network, its parameters, and what it is told of each class of public state (K classes).
+    """A network and its parameters, with the format of the public states it was made for.
 
-    A `ValueFunction`: `values.ValueLeaf` takes it as it is.
+    A `ValueFunction`: a list of public states, a tree grown from the rules and an agent ask it
+    alike, by features and beliefs.
 
     Attributes:
         params: parameters.
-        features: float [K, F].
-        possible: bool [K, 2, H].
-        scale: float [K], largest payoff below.
-        uniform: float [K, 2, H, H], what pairs of hands get under uniform play, in units of the
-            output; None if the network is not told.
         module: the architecture.
-        game: the string of the game.
+        format: of the public states; with `uniform_play` the network is given what uniform play is
+            worth, and learns what is to be added.
     """
 
     params: PyTree
-    features: Array
-    possible: Array
-    scale: Array
-    uniform: Array | None
     module: ValueNetwork = dataclasses.field(metadata={"static": True})
-    game: str = dataclasses.field(metadata={"static": True})
+    format: StateFormat = dataclasses.field(metadata={"static": True})
 
-    def output(self, subgame_class: Array, beliefs: Array) -> Output:
-        """Returns the network's own output for classes [B] and beliefs [B, 2, H]."""
+    def output(self, state: PublicState, beliefs: Array) -> Output:
+        """Returns the network's own output for public states [B] and beliefs [B, 2, H]."""
         apply: Callable[..., Any] = self.module.apply
-        uniform = None if self.uniform is None else _met(self.uniform[subgame_class], beliefs)
-        found: Output = apply(
-            self.params,
-            self.features[subgame_class],
-            beliefs,
-            self.possible[subgame_class],
-            uniform,
-        )
+        uniform = None
+        if self.format.uniform_play:
+            uniform = _against(state.uniform_payoffs, beliefs)
+        found: Output = apply(self.params, state.features, beliefs, state.possible, uniform)
         return found
 
-    def __call__(self, subgame_class: Array, beliefs: Array) -> Array:
+    def __call__(self, state: PublicState, beliefs: Array) -> Array:
         """Returns values per unit of the opponent's reach [B, 2, H]; see `ValueFunction`."""
-        return (
-            self.output(subgame_class, beliefs).values * self.unit(subgame_class)[..., None, None]
-        )
+        return self.output(state, beliefs).values * self.unit(state)[..., None, None]
 
-    def unit(self, subgame_class: Array) -> Array:
-        """Returns what an output of 1 stands for.
-
-        Where beliefs sum to 1, a value holds the chance 1 / H of meeting each hand twice over:
-        once in the pair of hands, once in the opponent's belief.
-        """
-        return self.scale[subgame_class] / self.possible.shape[-1] ** 2
+    def unit(self, state: PublicState) -> Array:
+        """Returns what an output of 1 stands for, float [B]; see `StateFormat.unit`."""
+        unit: Array = unit_of(self.format, state.scale, state.possible)
+        return unit
 
     def replace(self, params: PyTree) -> Net:
         """Returns the network with other parameters."""
         return dataclasses.replace(self, params=params)
 
-    def check(self, game: Any) -> None:
-        """Refuses a game that the network was not made for.
+    def check(self, game: Described) -> None:
+        """Refuses public states that the network was not made for.
 
         Args:
-            game: a `public.PublicGame`.
+            game: a list or a model of public states.
 
         Raises:
-            ValueError: says which game or shape differs.
+            ValueError: says what differs: the game, the features, the numbers of private states,
+                the scale, or that nothing says what uniform play is worth.
         """
-        want = (game.num_classes, 2, game.num_hands)
-        if self.game != game.game.name or self.possible.shape != want:
+        mine, other = self.format, game.format
+        for name in ("game", "num_features", "hands"):
+            if getattr(mine, name) != getattr(other, name):
+                raise ValueError(
+                    f"this network is of {mine.game} with {mine.num_features} features and "
+                    f"{mine.hands} private states; {other.game} has {other.num_features} and "
+                    f"{other.hands}. Train one with learn.train, or load that of {other.game}."
+                )
+        if mine.scale != other.scale:
             raise ValueError(
-                f"this network is of {self.game} with {self.possible.shape[0]} classes of public "
-                f"states and {self.possible.shape[2]} hands; {game.game.name} has {want[0]} and "
-                f"{want[2]}. Train one with learn.train, or load that of {game.game.name}."
+                f"this network of {mine.game} has values in units of {_scale(mine)}, and these "
+                f"public states are in units of {_scale(other)}: make the model with the same "
+                "scale=, or give the rules a method largest_payoff(state) -> float []"
+            )
+        if mine.uniform_play and not other.uniform_play:
+            raise ValueError(
+                f"this network of {mine.game} is given what uniform play is worth, which takes a "
+                "walk of the whole game; where trees grow from the rules nobody knows it: make the "
+                "network with make_net(..., uniform_play=False)"
             )
 
 
-def _met(payoff: Array, beliefs: Array) -> Array:
+def _scale(format: StateFormat) -> str:
+    below = "the largest payoff below each public state"
+    return below if format.scale is None else f"{format.scale:g}"
+
+
+def _against(payoffs: Array | None, beliefs: Array) -> Array:
     """Returns values [B, 2, H] of hands against beliefs [B, 2, H], by payoffs [B, 2, H, H]."""
-    first = jnp.einsum("...ab,...b->...a", payoff[..., 0, :, :], beliefs[..., 1, :])
-    second = jnp.einsum("...ab,...a->...b", payoff[..., 1, :, :], beliefs[..., 0, :])
+    if payoffs is None:
+        raise ValueError("these public states come without payoffs of uniform play; see Net.check")
+    first = jnp.einsum("...ab,...b->...a", payoffs[..., 0, :, :], beliefs[..., 1, :])
+    second = jnp.einsum("...ab,...a->...b", payoffs[..., 1, :, :], beliefs[..., 0, :])
     return jnp.stack([first, second], -2)
 
 
-def make_net(game: Any, module: ValueNetwork, key: PRNGKey, *, uniform_play: bool = True) -> Net:
+def make_net(
+    game: Described, module: ValueNetwork, key: PRNGKey, *, uniform_play: bool | None = None
+) -> Net:
     """Returns an untrained network for a game.
 
     Args:
-        game: a `public.PublicGame`, which has features, possible hands and scales.
+        game: a list of public states (`public.PublicGame`, `public.PublicTable`), or a model of
+            them (`public.RulesModel`).
         module: the architecture.
         key: draws the parameters.
-        uniform_play: the network is told what the beliefs are worth under uniform play, and learns
-            what is to be added. Takes 2 H^2 numbers for each class of public state.
+        uniform_play: the network is given what the beliefs are worth under uniform play, and learns
+            what is to be added; by default where the public states are listed.
 
     Raises:
-        ValueError: an unknown body or activation.
+        ValueError: an unknown body or activation, a game without `public_features`, or
+            `uniform_play=True` where nothing is listed.
     """
     if module.body not in BODIES:
         raise ValueError(f"unknown body {module.body!r}; choose one of {', '.join(BODIES)}")
     if module.activation not in ("relu", "gelu"):
         raise ValueError(f'unknown activation {module.activation!r}; choose "relu" or "gelu"')
-    possible = game.possible[game.representative]
-    features = np.asarray(game.features)
-    zeros = jnp.zeros(possible.shape[1:])
-    uniform = None
-    if uniform_play:
-        unit = np.asarray(game.scale)[:, None, None, None] / possible.shape[-1] ** 2
-        uniform = jnp.asarray(game.uniform_payoffs() / unit, float)
+    format = game.format
+    if not format.num_features:
+        raise ValueError(
+            f"{format.game} does not describe its public states, so a network cannot tell them "
+            "apart: give its rules a method public_features(state) -> float [F], the same for all "
+            "states of a public state"
+        )
+    told = format.uniform_play if uniform_play is None else uniform_play
+    if told and not format.uniform_play:
+        raise ValueError(
+            f"what uniform play is worth in {format.game} takes a walk of the whole game, and "
+            "these public states are not listed: use uniform_play=False"
+        )
+    zeros = jnp.zeros((2, max(format.hands)))
     params = jax.jit(module.init)(
         key,
-        jnp.zeros(features.shape[1]),
+        jnp.zeros(format.num_features),
         zeros,
-        jnp.asarray(possible[0]),
-        zeros if uniform_play else None,
+        jnp.ones(zeros.shape, bool),
+        zeros if told else None,
     )
-    return Net(
-        uniform=uniform,
-        params=params,
-        features=jnp.asarray(features, float),
-        possible=jnp.asarray(possible),
-        scale=jnp.asarray(game.scale, float),
-        module=module,
-        game=game.game.name,
-    )
+    return Net(params, module, format._replace(uniform_play=told))

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 
 from jaxsolve.nets._network import Net
+from jaxsolve.public import Described, PublicState
 from jaxsolve.types import Array
 
 
@@ -24,11 +25,15 @@ class PolicyPrior:
     net: Net
     temperature: Any
 
-    def __call__(self, subgame_class: Array, beliefs: Array) -> Array:
+    def __call__(self, state: PublicState, beliefs: Array) -> Array:
         """Returns float [F, A, H] for public states [F] and beliefs [F, 2, H]."""
-        logits = self.net.output(subgame_class, beliefs).logits
+        logits = self.net.output(state, beliefs).logits
         assert logits is not None
         return jax.nn.softmax(logits / self.temperature, 1)
+
+    def check(self, game: Described) -> None:
+        """Refuses public states that the network was not made for; see `Net.check`."""
+        self.net.check(game)
 
 
 def policy_prior(net: Net, *, temperature: float = 1.0) -> PolicyPrior:

@@ -11,8 +11,13 @@ from jaxsolve.public._card_game import round_limit as round_limit
 from jaxsolve.public._card_game import table_of as table_of
 from jaxsolve.public._listed import ListedModel as ListedModel
 from jaxsolve.public._listed import listed_model as listed_model
+from jaxsolve.public._model import PublicModel as PublicModel
 from jaxsolve.public._rules import RulesModel as RulesModel
 from jaxsolve.public._rules import rules_model as rules_model
+from jaxsolve.public._states import Described as Described
+from jaxsolve.public._states import PublicState as PublicState
+from jaxsolve.public._states import StateFormat as StateFormat
+from jaxsolve.public._states import unit_of as unit_of
 from jaxsolve.public._table import PublicTable as PublicTable
 from jaxsolve.public._table import public_table as public_table
 from jaxsolve.public._transitions import Transitions as Transitions

@@ -9,6 +9,7 @@ does not depend on the ranges (trees, network inputs) is made once per subgame_c
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +18,8 @@ import jax
 import numpy as np
 
 from jaxsolve.compiler import Deals, Nodes, deal_hands, walk_public
-from jaxsolve.game import Game
+from jaxsolve.game import Game, HasPublicFeatures
+from jaxsolve.public._states import PublicState, StateFormat, listed_states, one_scale
 from jaxsolve.tree import ListedInfo, Policy, PublicTree, TreeInfo, policy_from_probabilities
 from jaxsolve.types import CHANCE, TERMINAL
 
@@ -41,7 +43,7 @@ class PublicGame:
         subgame_class: int64 [P], equal where the subgames are; -1 at terminal and chance nodes.
         representative: int64 [K], a node of each class.
         scale: float64 [K], the largest payoff below, in the game's units.
-        features: float64 [K, F], what a network is told of each class.
+        features: float64 [K, F], the game's description of each class; F is 0 without one.
         root: the first node at which a player acts.
     """
 
@@ -73,6 +75,26 @@ class PublicGame:
     def mass(self) -> np.ndarray:
         """float64 [P], the probability of the chance moves so far."""
         return self.weight.sum((1, 2))
+
+    @property
+    def format(self) -> StateFormat:
+        """What the public states look like to a value function."""
+        return StateFormat(
+            game=self.game.name,
+            num_features=self.features.shape[1],
+            hands=(self.num_hands, self.num_hands),
+            num_classes=self.num_classes,
+            scale=one_scale(self.scale),
+            uniform_play=self.features.shape[1] > 0,
+            unit="pairs",
+        )
+
+    @functools.cached_property
+    def states(self) -> PublicState:
+        """What value functions are given of each class, leading axis K."""
+        possible = self.possible[self.representative]
+        uniform = self.uniform_payoffs() if self.format.uniform_play else None
+        return listed_states(self.format, self.features, possible, self.scale, uniform)
 
     def classes_after_chance(self) -> list[int]:
         """Returns the classes of public states that a public chance move opens."""
@@ -160,11 +182,10 @@ def public_game(game: Game) -> PublicGame:
         subgame_class=subgame_class,
         representative=representative,
         scale=np.where(scale > 0, scale, 1.0),
-        features=np.eye(len(representative)),
+        features=np.zeros((len(representative), 0)),
         root=int(np.flatnonzero(actor >= 0)[0]),
     )
-    given = getattr(game, "public_features", None)
-    if given is None:
+    if not isinstance(game, HasPublicFeatures):
         return made
     return dataclasses.replace(made, features=_features(game, deals, nodes, representative))
 

@@ -1,4 +1,4 @@
-"""A game's table of public states as what trees grow into."""
+"""A game's table of public states as a `PublicModel`: every row is there from the start."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxsolve.public._states import PublicState, StateFormat
 from jaxsolve.public._table import PublicTable
 from jaxsolve.public._transitions import Transitions
 from jaxsolve.types import Array
@@ -16,38 +17,67 @@ from jaxsolve.types import Array
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class ListedModel:
-    """A game's table as what trees grow into.
+    """A game's table as a `PublicModel`; a public state is the number of its class.
 
     Attributes:
         table: a row for each class of public states.
-        depth: decisions on the longest way.
-        largest: public states in the largest subgame.
+        states: what value functions are given of each class, leading axis K.
+        format: see `PublicModel`.
+        depth: see `PublicModel`.
+        largest: see `PublicModel`.
     """
 
     table: Transitions
+    states: PublicState
+    format: StateFormat = dataclasses.field(metadata={"static": True})
     depth: int = dataclasses.field(metadata={"static": True})
     largest: int = dataclasses.field(metadata={"static": True})
 
+    @property
+    def hands(self) -> tuple[int, int]:
+        """See `PublicModel`."""
+        return self.format.hands
+
+    @property
+    def num_actions(self) -> int:
+        """See `PublicModel`."""
+        return self.table.num_actions
+
+    @property
+    def num_children(self) -> int:
+        """See `PublicModel`."""
+        return self.table.num_children
+
     def start(self, root: Array, capacity: int, dtype: Any) -> tuple[None, Array]:
-        """Returns (store, number of the root): a class (int32 [])."""
+        """See `PublicModel`; the root is the number of a class, int32 []."""
         return None, root
 
     def transitions(self, store: None) -> Transitions:
-        """Returns what opening shows."""
+        """See `PublicModel`."""
         return self.table
 
     def open(self, store: None, public: Array, new: Array, go: Array) -> tuple[None, Array]:
-        """Returns (store, row of a public state)."""
+        """See `PublicModel`; the row of a public state is its class."""
         return None, public
 
-    def describe(self, store: None, public: Array) -> Array:
-        """Returns what value functions are told of public states [...]: their classes."""
+    def public_state(self, store: None, public: Array) -> PublicState:
+        """See `PublicModel`."""
+        return self.states.at(public)
+
+    def root_of(self, store: None, public: Array) -> Array:
+        """See `PublicModel`; the number of the class."""
         return public
 
 
 def listed_model(table: PublicTable) -> ListedModel:
-    """Returns the table of a game as what trees grow into."""
+    """Returns the table of a game as a `PublicModel`."""
     depth = np.ones(len(table.parent), int)
     for p in range(1, len(depth)):
         depth[p] = depth[table.parent[p]] + 1
-    return ListedModel(table.device_transitions, int(depth.max()), int(table.below[0]))
+    return ListedModel(
+        table=table.device_transitions,
+        states=table.states,
+        format=table.format,
+        depth=int(depth.max()),
+        largest=int(table.below[0]),
+    )

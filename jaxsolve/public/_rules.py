@@ -19,7 +19,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.compiler import Walker
-from jaxsolve.game import Game
+from jaxsolve.game import Game, HasLargestPayoff, HasPrivateStates, HasPublicFeatures
+from jaxsolve.public._states import PublicState, StateFormat
 from jaxsolve.public._transitions import Transitions
 from jaxsolve.public._worlds import Ends, Worlds, groups, lists, step_worlds
 from jaxsolve.tree import float_type
@@ -35,13 +36,13 @@ class Store(NamedTuple):
     Attributes:
         transitions: of opened public states, but for `weight`, `possible` and `scale`, of all.
         worlds: leading axis Q.
-        told: float [Q, F], public features.
+        features: float [Q, F], of public states.
         status: int32 [], bits of the capacities that were not enough; 0 if all was.
     """
 
     transitions: Transitions
     worlds: Worlds
-    told: Array
+    features: Array
     status: Array
 
 
@@ -51,24 +52,26 @@ class RulesModel:
     """The rules of a game as what trees grow into.
 
     Attributes:
-        scale: float [], the largest payoff.
+        scale: float [], the largest payoff, where the game has no `largest_payoff`.
         game: the rules.
+        format: see `PublicModel`.
         depth: decisions on the longest way.
         worlds: W, world states of a public state.
-        hands: H, private states of a player.
-        children: C, public states that may follow one.
-        actions: A, legal actions of a private state.
+        hands: (H0, H1), private states of each player.
+        num_children: C, public states that may follow one.
+        num_actions: A, legal actions of a private state.
         merged: M, ways that lead to one private state.
         outcomes: of a chance move between decisions, by number; 0 if there is none.
     """
 
     scale: Array
-    game: Any = dataclasses.field(metadata={"static": True})
+    game: Game = dataclasses.field(metadata={"static": True})
+    format: StateFormat = dataclasses.field(metadata={"static": True})
     depth: int = dataclasses.field(metadata={"static": True})
     worlds: int = dataclasses.field(metadata={"static": True})
-    hands: int = dataclasses.field(metadata={"static": True})
-    children: int = dataclasses.field(metadata={"static": True})
-    actions: int = dataclasses.field(metadata={"static": True})
+    hands: tuple[int, int] = dataclasses.field(metadata={"static": True})
+    num_children: int = dataclasses.field(metadata={"static": True})
+    num_actions: int = dataclasses.field(metadata={"static": True})
     merged: int = dataclasses.field(metadata={"static": True})
     outcomes: int = dataclasses.field(metadata={"static": True})
     largest: int = dataclasses.field(default=1 << 30, metadata={"static": True})
@@ -84,12 +87,12 @@ class RulesModel:
     def open(self, store: Store, public: Array, new: Array, go: Array) -> tuple[Store, Array]:
         """Returns (store with what a public state leads to, its row)."""
         here = jax.tree.map(lambda x: x[public], store.worlds)
-        row, children, told, status = self._follow(here)
-        size, first = store.transitions.actor.shape[0], 1 + new * self.children
+        row, children, features, status = self._follow(here)
+        size, first = store.transitions.actor.shape[0], 1 + new * self.num_children
         at = jnp.where(go, new, size)
-        numbers = first + jnp.arange(self.children)
+        numbers = first + jnp.arange(self.num_children)
         row = row._replace(child=jnp.where(row.factor > 0, numbers, -1))
-        below = jnp.where(go, numbers, 1 + size * self.children)
+        below = jnp.where(go, numbers, 1 + size * self.num_children)
 
         def put(array: Array, value: Array, where: Array) -> Array:
             return array.at[where].set(value, mode="drop")
@@ -104,26 +107,37 @@ class RulesModel:
             Store(
                 Transitions(**transitions),
                 worlds,
-                put(store.told, told, below),
+                put(store.features, features, below),
                 jnp.where(go, store.status | status, store.status),
             ),
             new,
         )
 
-    def describe(self, store: Store, public: Array) -> Array:
-        """Returns what value functions are told of public states [...]: features [..., F]."""
-        return store.told[public]
+    def public_state(self, store: Store, public: Array) -> PublicState:
+        """See `PublicModel`."""
+        return PublicState(
+            features=store.features[public],
+            possible=store.transitions.possible[public],
+            scale=store.transitions.scale[public],
+            subgame_class=jnp.full(public.shape, -1, jnp.int32),
+        )
+
+    def root_of(self, store: Store, public: Array) -> Worlds:
+        """See `PublicModel`; the worlds that are possible there."""
+        found: Worlds = jax.tree.map(lambda x: x[public], store.worlds)
+        return found
 
     def _empty(self, root: Worlds, capacity: int, dtype: Any) -> Store:
-        size, many = capacity, 1 + capacity * self.children
-        a, c, h, m = self.actions, self.children, self.hands, self.merged
+        size, many = capacity, 1 + capacity * self.num_children
+        a, c, m = self.num_actions, self.num_children, self.merged
+        h = max(self.hands)
 
         def full(shape: tuple[int, ...], value: int) -> Array:
             return jnp.full(shape, value, jnp.int32)
 
         weight, possible = self._met(root)
-        told = self._told(root)
-        numbers = jnp.zeros((many, h, h), dtype)
+        features = self._features(root)
+        numbers = jnp.zeros((many, *self.hands), dtype)
         transitions = Transitions(
             actor=full((size,), 0),
             legal=jnp.zeros((size, a, h), bool),
@@ -132,38 +146,44 @@ class RulesModel:
             parents_of=full((size, c, 2, h, m), a * h),
             child_of_action=full((size, a, h, c), c * h),
             child_of_waiting=full((size, h, c), c * h),
-            payoff=jnp.zeros((size, a, h, h), dtype),
+            payoff=jnp.zeros((size, a, *self.hands), dtype),
             weight=numbers.at[0].set(weight.astype(dtype)),
             possible=jnp.zeros((many, 2, h), bool).at[0].set(possible),
-            scale=jnp.broadcast_to(jnp.asarray(self.scale, dtype), (many,)),
+            scale=jnp.ones(many, dtype).at[0].set(self._scale(root).astype(dtype)),
             size=full((size,), 0),
         )
         worlds = jax.tree.map(lambda x: jnp.zeros((many, *x.shape), x.dtype).at[0].set(x), root)
-        told = jnp.zeros((many, *told.shape), told.dtype).at[0].set(told)
-        return Store(transitions, worlds, told, jnp.zeros((), jnp.int32))
+        features = jnp.zeros((many, *features.shape), features.dtype).at[0].set(features)
+        return Store(transitions, worlds, features, jnp.zeros((), jnp.int32))
 
     def _met(self, worlds: Worlds) -> tuple[Array, Array]:
-        """Returns (probability of each pair of private states [H, H], possible [2, H])."""
-        weight = jnp.zeros((self.hands, self.hands), worlds.weight.dtype)
+        """Returns (probability of each pair of private states [H0, H1], possible [2, H])."""
+        weight = jnp.zeros(self.hands, worlds.weight.dtype)
         weight = weight.at[worlds.hand[:, 0], worlds.hand[:, 1]].add(worlds.weight, mode="drop")
-        return weight, jnp.stack([(weight > 0).any(1), (weight > 0).any(0)])
+        room = max(self.hands)
+        possible = [(weight > 0).any(1 - i) for i in range(2)]
+        return weight, jnp.stack([jnp.pad(x, (0, room - len(x))) for x in possible])
 
-    def _told(self, worlds: Worlds) -> Array:
+    def _features(self, worlds: Worlds) -> Array:
         """Returns float [F], the public features of a public state."""
-        given = getattr(self.game, "public_features", None)
-        if given is None:
+        if not isinstance(self.game, HasPublicFeatures):
             return jnp.zeros(0)
-        first = jnp.argmax(worlds.weight > 0)
-        return jnp.asarray(given(jax.tree.map(lambda x: x[first], worlds.states)), float)
+        return jnp.asarray(self.game.public_features(_first(worlds)), float)
+
+    def _scale(self, worlds: Worlds) -> Array:
+        """Returns float [], the largest payoff below a public state."""
+        if not isinstance(self.game, HasLargestPayoff):
+            return self.scale.astype(worlds.weight.dtype)
+        return jnp.asarray(self.game.largest_payoff(_first(worlds)), worlds.weight.dtype)
 
     def _follow(self, here: Worlds) -> tuple[Transitions, Worlds, Array, Array]:
         """Returns (row but for `child`, worlds [C, W], features [C, F], status)."""
-        h, c = self.hands, self.children
+        h, c = max(self.hands), self.num_children
         alive = here.weight > 0
         first = jnp.argmax(alive)
         actor = jax.vmap(self.game.actor)(here.states)[first]
         legal = jax.vmap(self.game.legal)(here.states) & alive[:, None]
-        ends = step_worlds(self.game, here, actor, legal, self.actions, self.outcomes)
+        ends = step_worlds(self.game, here, actor, legal, self.num_actions, self.outcomes)
         child, count = groups(ends.public, ends.goes_on, ends.rank)
         hands, fits = self._hands_below(ends, child)
         code = ends.place[:, None] * h + ends.hand  # of a player who waits, the place is 0
@@ -171,21 +191,23 @@ class RulesModel:
         code = jnp.where(acts, code, ends.hand)
         there = ends.goes_on & (child < c)
         status = jnp.where(count > c, CHILDREN, 0) | jnp.where(fits, 0, HANDS)
-        status = status | jnp.where((legal.sum(1) > self.actions).any(), ACTIONS, 0)
+        status = status | jnp.where((legal.sum(1) > self.num_actions).any(), ACTIONS, 0)
 
         # met[i][code, child * H + hand]: the pair leads there
         below = jnp.where(there[:, None], child[:, None] * h + hands, c * h)
         met = [
-            jnp.zeros((self.actions * h, c * h), bool)
+            jnp.zeros((self.num_actions * h, c * h), bool)
             .at[code[:, i], below[:, i]]
             .set(True, mode="drop")
             for i in range(2)
         ]
-        parents, long = zip(*(lists(x.T, self.merged, self.actions * h) for x in met), strict=True)
+        parents, long = zip(
+            *(lists(x.T, self.merged, self.num_actions * h) for x in met), strict=True
+        )
         sinks, wide = zip(*(lists(x, c, c * h) for x in met), strict=True)
         status = status | jnp.where(jnp.stack([*long, *wide]).any(), LISTS, 0)
         one = actor == 0
-        own = jnp.where(one, sinks[0], sinks[1]).reshape(self.actions, h, c)
+        own = jnp.where(one, sinks[0], sinks[1]).reshape(self.num_actions, h, c)
         other = jnp.where(one, sinks[1], sinks[0])[:h]
 
         # Of histories that lead to one private state the first stands for all.
@@ -200,13 +222,13 @@ class RulesModel:
         children = children._replace(weight=weight)
         pairs, possible = jax.vmap(self._met)(children)
         over = ends.alive & ~ends.goes_on
-        payoff = jnp.zeros((self.actions, h, h), here.weight.dtype)
+        payoff = jnp.zeros((self.num_actions, *self.hands), here.weight.dtype)
         payoff = payoff.at[ends.place, ends.hand[:, 0], ends.hand[:, 1]].add(
             jnp.where(over, ends.weight * ends.payoff, 0)
         )
         mine = here.hand[:, actor]
-        ranks = jnp.arange(self.actions)[:, None] < legal.sum(1)
-        may = jnp.zeros((self.actions, h), bool).at[:, mine].max(ranks & alive)
+        ranks = jnp.arange(self.num_actions)[:, None] < legal.sum(1)
+        may = jnp.zeros((self.num_actions, h), bool).at[:, mine].max(ranks & alive)
         row = Transitions(
             actor=actor,
             legal=may,
@@ -218,18 +240,18 @@ class RulesModel:
             payoff=payoff,
             weight=pairs,
             possible=possible,
-            scale=jnp.broadcast_to(jnp.asarray(self.scale, payoff.dtype), (c,)),
+            scale=jax.vmap(self._scale)(children),
             size=jnp.zeros((), jnp.int32),
         )
-        return row, children, jax.vmap(self._told)(children), status
+        return row, children, jax.vmap(self._features)(children), status
 
     def _hands_below(self, ends: Ends, child: Array) -> tuple[Array, Array]:
         """Returns (private states [E, 2] of the ends, whether there is room)."""
-        given = getattr(self.game, "private_states", None)
-        if given is not None:
-            found = jax.vmap(given)(ends.states)
-            return found, jnp.where(ends.goes_on[:, None], found, 0).max() < self.hands
-        c, out, room = self.children, [], jnp.bool_(True)
+        if isinstance(self.game, HasPrivateStates):
+            found = jax.vmap(self.game.private_states)(ends.states)
+            most = jnp.where(ends.goes_on[:, None], found, 0).max(0)
+            return found, (most < jnp.asarray(self.hands)).all()
+        c, out, room = self.num_children, [], jnp.bool_(True)
         for i in range(2):
             key = jnp.concatenate([child[:, None].astype(jnp.uint32), ends.private[:, i]], 1)
             # Numbers of the successors of each private state, child by child.
@@ -239,17 +261,17 @@ class RulesModel:
             table = jnp.zeros((c, len(child)), bool)
             table = table.at[jnp.where(inside, child, c), label].set(True, mode="drop")
             dense = (jnp.cumsum(table, 1) - 1)[jnp.minimum(child, c - 1), label]
-            before = jnp.zeros((c, self.hands), bool)
+            before = jnp.zeros((c, self.hands[i]), bool)
             before = before.at[jnp.where(inside, child, c), ends.hand[:, i]].set(True, mode="drop")
             same = table.sum(1) == before.sum(1)  # one successor each: numbers stay
             mine = jnp.where(same[jnp.minimum(child, c - 1)], ends.hand[:, i], dense)
-            room = room & (jnp.where(inside, mine, 0).max() < self.hands)
+            room = room & (jnp.where(inside, mine, 0).max() < self.hands[i])
             out.append(mine.astype(jnp.int32))
         return jnp.stack(out, 1), room
 
     def _gather(self, ends: Ends, child: Array, hands: Array, kept: Array) -> tuple[Worlds, Array]:
         """Returns (worlds [C, W] of the children, whether some have no room)."""
-        c, w = self.children, self.worlds
+        c, w = self.num_children, self.worlds
 
         def one(k: Array) -> tuple[Worlds, Array]:
             mine = kept & (child == k)
@@ -267,31 +289,38 @@ class RulesModel:
         return found, crowded.any()
 
 
+def _first(worlds: Worlds) -> Any:
+    """Returns the first of some worlds that is possible."""
+    first = jnp.argmax(worlds.weight > 0)
+    return jax.tree.map(lambda x: x[first], worlds.states)
+
+
 def rules_model(
     game: Game,
     *,
     depth: int,
     worlds: int,
-    hands: int,
+    hands: tuple[int, int] | int,
     children: int,
     actions: int | None = None,
     merged: int = 1,
     outcomes: int = 0,
     scale: float = 1.0,
 ) -> tuple[RulesModel, Worlds]:
-    """Returns (what trees grow into, the worlds of the first public state at which somebody acts).
+    """Returns (the model of a game's rules, the worlds where the first decision is made).
 
     Args:
         game: the rules of a two-player zero-sum game.
         depth: decisions on the longest way that a simulation may take.
         worlds: room for world states of a public state.
-        hands: room for private states of a player.
+        hands: room for private states of each player (H0, H1), or of either.
         children: room for public states after one.
         actions: room for legal actions; the game's number by default.
         merged: room for ways that lead to one private state.
         outcomes: of chance moves between decisions, numbered from 0; at most one such move lies
             between two decisions.
-        scale: the largest payoff, in the game's units.
+        scale: the largest payoff, in the game's units, where the game has no method
+            `largest_payoff` that says what is still at stake.
 
     Raises:
         ValueError: not two players, the first public state needs more room (the message says how
@@ -299,16 +328,30 @@ def rules_model(
     """
     if game.num_players != 2:
         raise ValueError(f"{game.name} has {game.num_players} players; beliefs here are of two")
-    if min(depth, worlds, hands, children, merged) < 1 or outcomes < 0:
-        raise ValueError("depth, worlds, hands, children and merged must be positive")
+    hands = (hands, hands) if isinstance(hands, int) else (int(hands[0]), int(hands[1]))
+    if min(depth, worlds, *hands, children, merged) < 1 or outcomes < 0 or not scale > 0:
+        raise ValueError("depth, worlds, hands, children, merged and scale must be positive")
+    features = 0
+    if isinstance(game, HasPublicFeatures):
+        features = jax.eval_shape(lambda: game.public_features(game.init())).size
+    format = StateFormat(
+        game=game.name,
+        num_features=features,
+        hands=hands,
+        num_classes=0,
+        scale=None if isinstance(game, HasLargestPayoff) else float(scale),
+        uniform_play=False,
+        unit="possible pairs",
+    )
     model = RulesModel(
         scale=jnp.asarray(scale, float),
         game=game,
+        format=format,
         depth=depth,
         worlds=worlds,
         hands=hands,
-        children=children,
-        actions=game.num_actions if actions is None else actions,
+        num_children=children,
+        num_actions=game.num_actions if actions is None else actions,
         merged=merged,
         outcomes=outcomes,
     )
@@ -322,20 +365,21 @@ def rules_model(
         raise ValueError(f"{game.name}: chance shows something in public before the first decision")
     ids = walker.infostate[-1]
     hand = np.stack([np.unique(ids[:, i], return_inverse=True)[1].reshape(-1) for i in (0, 1)], 1)
-    given = getattr(game, "private_states", None)
-    if given is not None:
-        hand = np.asarray(jax.vmap(given)(first.states))
-    count, most = len(hand), int(hand.max()) + 1
-    if count > worlds or most > hands:
+    if isinstance(game, HasPrivateStates):
+        hand = np.asarray(jax.vmap(game.private_states)(first.states))
+    count = len(hand)
+    most = (int(hand[:, 0].max()) + 1, int(hand[:, 1].max()) + 1)
+    if count > worlds or most[0] > hands[0] or most[1] > hands[1]:
+        room = (max(most[0], hands[0]), max(most[1], hands[1]))
         raise ValueError(
             f"{game.name} begins with {count} worlds and {most} private states; use "
-            f"worlds={max(count, worlds)}, hands={max(most, hands)} or more"
+            f"worlds={max(count, worlds)}, hands={room} or more"
         )
-    room = [(0, worlds - count)]
+    more = [(0, worlds - count)]
     return model, Worlds(
         jax.tree.map(
-            lambda x: jnp.pad(jnp.asarray(x), room + [(0, 0)] * (x.ndim - 1), "edge"), first.states
+            lambda x: jnp.pad(jnp.asarray(x), more + [(0, 0)] * (x.ndim - 1), "edge"), first.states
         ),
-        jnp.pad(jnp.asarray(walker.chance[-1], float_type()), room),
-        jnp.pad(jnp.asarray(hand, jnp.int32), [*room, (0, 0)]),
+        jnp.pad(jnp.asarray(walker.chance[-1], float_type()), more),
+        jnp.pad(jnp.asarray(hand, jnp.int32), [*more, (0, 0)]),
     )

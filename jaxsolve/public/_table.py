@@ -14,6 +14,7 @@ import numpy as np
 
 from jaxsolve.game import Game
 from jaxsolve.public._card_game import PublicGame, hands_of, public_game
+from jaxsolve.public._states import PublicState, StateFormat, listed_states, one_scale
 from jaxsolve.public._transitions import (
     Transitions,
     classes_of,
@@ -40,7 +41,7 @@ class PublicTable:
         representative: int [K], a public state of each class.
         mass: float64 [P], probability of the chance moves so far, summed over compatible pairs.
         below: int [P], how many public states lie below, this one included.
-        described: float64 [K, F], what a network is told; None if the rules do not say.
+        features: float64 [K, F], the game's description of each class; F is 0 without one.
         walk: where it comes from.
         node: int [P], number in `walk`.
         source: the public nodes of a card game; None where world states were walked.
@@ -55,7 +56,7 @@ class PublicTable:
     representative: np.ndarray
     mass: np.ndarray
     below: np.ndarray
-    described: np.ndarray | None
+    features: np.ndarray
     walk: Walk
     node: np.ndarray
     source: PublicGame | None = None
@@ -81,26 +82,29 @@ class PublicTable:
         return np.asarray(self.transitions.possible[self.subgame_class])
 
     @property
-    def features(self) -> np.ndarray:
-        """float64 [K, F], what a network is told of each class.
+    def hands(self) -> tuple[int, int]:
+        """(H0, H1), private states of each player."""
+        return self.transitions.weight.shape[1:]
 
-        Raises:
-            ValueError: the rules have no `public_features`.
-        """
-        if self.described is None:
-            raise ValueError(
-                f"{self.game.name} does not say what is public: give its rules a method "
-                "public_features(state) -> float [F], the same for all states of a public state"
-            )
-        return self.described
+    @property
+    def format(self) -> StateFormat:
+        """What the public states look like to a value function."""
+        return StateFormat(
+            game=self.game.name,
+            num_features=self.features.shape[1],
+            hands=self.hands,
+            num_classes=self.num_classes,
+            scale=one_scale(self.transitions.scale),
+            uniform_play=self.features.shape[1] > 0,
+            unit="possible pairs" if self.source is None else "pairs",
+        )
 
     @functools.cached_property
-    def scale(self) -> np.ndarray:
-        """float64 [K], such that scale / H^2 is the largest counterfactual value."""
-        if self.source is not None:
-            return self.source.scale
-        largest = self.transitions.weight.max((1, 2)) * self.num_hands**2
-        return np.asarray(self.transitions.scale * largest)
+    def states(self) -> PublicState:
+        """What value functions are given of each class, leading axis K."""
+        rows = self.transitions
+        uniform = self.uniform_payoffs() if self.format.uniform_play else None
+        return listed_states(self.format, self.features, rows.possible, rows.scale, uniform)
 
     def uniform_payoffs(self) -> np.ndarray:
         """Returns float64 [K, 2, H, H], what both get for each pair of private states, uniformly.
@@ -240,7 +244,7 @@ def _assemble(walk: Walk, source: PublicGame | None) -> PublicTable:
         representative=representative,
         mass=np.array([walk.weight(int(q)).sum() for q in node]),
         below=count,
-        described=None if walk.features is None else walk.features[node[representative]],
+        features=walk.features[node[representative]],
         walk=walk,
         node=node,
         source=source,

@@ -18,7 +18,7 @@ import jax
 import numpy as np
 
 from jaxsolve.compiler import MAX_STATES, Walker, public_components, with_public
-from jaxsolve.game import Game
+from jaxsolve.game import Game, HasPrivateStates, HasPublicFeatures
 from jaxsolve.public._card_game import PublicGame
 from jaxsolve.tree import StateTable
 from jaxsolve.types import TERMINAL
@@ -41,7 +41,7 @@ class Walk:
         origin: (public state, player) -> int [E, 3], (private state, the one before it, place of
             the own action among the legal ones or -1), an entry for every way to come about.
         root: the first public state at which a player acts.
-        features: float64 [Q, F], what a network is told; None if the rules do not say.
+        features: float64 [Q, F], the game's description; F is 0 without one.
         subgame_class: int [Q], equal where what follows is; None where that is not known.
         infosets: per player, infostate -> (public state, private state) where they act, or None.
     """
@@ -53,7 +53,7 @@ class Walk:
     payoff: Callable[[int], np.ndarray]
     origin: Callable[[int, int], np.ndarray]
     root: int
-    features: np.ndarray | None
+    features: np.ndarray
     subgame_class: np.ndarray | None
     infosets: tuple[dict[int, tuple[int, int]], ...] | None
 
@@ -109,7 +109,7 @@ def walk_states(game: Game, *, max_states: int = MAX_STATES) -> Walk:
     parent, actor, first = _group_columns(table, group)
     pairs = [_Pairs.of(table, group, i, labels) for i in range(2)]
     alive = actor[group] != TERMINAL
-    if features is not None and (features != features[first[group]])[alive].any():
+    if (features != features[first[group]])[alive].any():
         raise ValueError(f"{game.name}: public_features depends on what is private")
     weight, payoff = _blocks(table, group, pairs, actor)
     alike = _alike(pairs, actor, parent, weight, payoff)
@@ -143,7 +143,7 @@ def walk_states(game: Game, *, max_states: int = MAX_STATES) -> Walk:
         payoff=on_slots(payoff),
         origin=origin,
         root=_first_decision(game, parent, actor),
-        features=None if features is None else features[first],
+        features=features[first],
         subgame_class=None,
         infosets=tuple(_infosets(pairs[i], slots[i], actor, i) for i in range(2)),
     )
@@ -210,13 +210,14 @@ class _Pairs:
         )
 
 
-def _enumerate(
-    game: Any, max_states: int
-) -> tuple[StateTable, np.ndarray | None, np.ndarray | None]:
-    """Returns (world states, the rules' numbers [X, 2], public features [X, F]), if given."""
+def _enumerate(game: Game, max_states: int) -> tuple[StateTable, np.ndarray | None, np.ndarray]:
+    """Returns (world states, the rules' numbers [X, 2] if given, public features [X, F])."""
     walker = Walker(game, max_states)
-    given = {k: getattr(game, k, None) for k in ("private_states", "public_features")}
-    look = {k: jax.jit(jax.vmap(f)) for k, f in given.items() if f is not None}
+    look: dict[str, Callable[[Any], Any]] = {}
+    if isinstance(game, HasPrivateStates):
+        look["private_states"] = jax.jit(jax.vmap(game.private_states))
+    if isinstance(game, HasPublicFeatures):
+        look["public_features"] = jax.jit(jax.vmap(game.public_features))
     found: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {k: [] for k in look}
     while len(walker.frontier):
         count = len(walker.frontier)
@@ -233,7 +234,8 @@ def _enumerate(
         values = np.concatenate([v for _, v in parts])
         columns[k] = np.zeros((table.num_states, *values.shape[1:]), values.dtype)
         columns[k][np.concatenate([at for at, _ in parts])] = values
-    return table, columns.get("private_states"), columns.get("public_features")
+    none = np.zeros((table.num_states, 0))
+    return table, columns.get("private_states"), columns.get("public_features", none)
 
 
 def _groups(table: StateTable) -> np.ndarray:

@@ -26,13 +26,16 @@ from jaxsolve.values._network import leaf_network as leaf_network
 from jaxsolve.values._network import path_features as path_features
 from jaxsolve.values._operator import MultiValued as MultiValued
 from jaxsolve.values._oracle import Oracle as Oracle
+from jaxsolve.values._oracle import check_classes as check_classes
 from jaxsolve.values._prune import pruned as pruned
 from jaxsolve.values._rollouts import Rollouts as Rollouts
 from jaxsolve.values._rollouts import rollouts as rollouts
 from jaxsolve.values._transfer import extend as extend
 from jaxsolve.values._transfer import restrict as restrict
+from jaxsolve.values._value_net import ChecksGame as ChecksGame
 from jaxsolve.values._value_net import ValueFunction as ValueFunction
 from jaxsolve.values._value_net import ValueLeaf as ValueLeaf
+from jaxsolve.values._value_net import check_value as check_value
 from jaxsolve.values._value_net import normalised as normalised
 from jaxsolve.values._value_net import scaled_values as scaled_values
 from jaxsolve.values._values import Below as Below

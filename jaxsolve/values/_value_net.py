@@ -4,28 +4,56 @@ At the depth limit of a card game the rest is a subgame that depends on the publ
 ranges only. A *value function* maps them to counterfactual values (Moravcik et al. 2017, DeepStack;
 Schmid et al. 2023, Student of Games):
 
-    (subgame_class int32 [F], beliefs float [F, 2, H]) -> float [F, 2, H]
+    (PublicState of F leaves, beliefs float [F, 2, H]) -> float [F, 2, H]
 
-`subgame_class` is the number of the public state's subgame (`public.PublicGame`), beliefs sum to 1
-for each player, and values are per unit of the opponent's reach, chance moves below the leaf
-included.
+It is given the features of each public state, so that it need not know a list of all of them.
+Beliefs sum to 1 for each player, and values are per unit of the opponent's reach, chance moves
+below the leaf included.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
 
+from jaxsolve.public import Described, PublicState
 from jaxsolve.tree import GatherSum, take
 from jaxsolve.types import Array
 
-ValueFunction = Callable[[Array, Array], Array]
-"""(subgame_class [F], beliefs [F, 2, H]) -> values [F, 2, H] per unit of the opponent's reach; a
+ValueFunction = Callable[[PublicState, Array], Array]
+"""(public states [F], beliefs [F, 2, H]) -> values [F, 2, H] per unit of the opponent's reach; a
 pytree."""
+
+
+@runtime_checkable
+class ChecksGame(Protocol):
+    """A value function that cannot serve every game."""
+
+    def check(self, game: Described) -> None:
+        """Refuses public states that the function was not made for.
+
+        Raises:
+            ValueError: says what differs.
+        """
+        ...
+
+
+def check_value(value: object, game: Described) -> None:
+    """Refuses a value function that was made for other public states, before anything is compiled.
+
+    Args:
+        value: a `ValueFunction`, `PriorFunction` or None.
+        game: a list or a model of public states.
+
+    Raises:
+        ValueError: says what differs.
+    """
+    if isinstance(value, ChecksGame):
+        value.check(game)
 
 
 @jax.tree_util.register_dataclass
@@ -35,24 +63,25 @@ class ValueLeaf:
 
     Attributes:
         value: a `ValueFunction`; its parameters are leaves of this pytree.
-        subgame_class: int32 [F], the subgame below each leaf.
+        states: what it is given of each class of public states, leading axis K.
+        subgame_class: int32 [F], of each leaf.
         factor: float [F], probability of chance on the way from the root; 0 in padding.
-        possible: bool [F, 2, H], hands that can be held there.
         sequence: per player, int32 [F], the sequence that leads to the leaf.
         leaves: per player, sequence <- its leaves.
     """
 
     value: Any
+    states: PublicState | None
     subgame_class: Array
     factor: Array
-    possible: Array
     sequence: tuple[Array, ...]
     leaves: tuple[GatherSum, ...]
 
     def __call__(self, player: int, reach: Sequence[Array]) -> Array:
         """See `LeafOperator`."""
         ranges = jnp.stack([take(reach[i], self.sequence[i]) for i in range(2)], 1)
-        worth = scaled_values(self.value, self.subgame_class, ranges, self.possible)
+        assert self.states is not None
+        worth = scaled_values(self.value, self.states.at(self.subgame_class), ranges)
         mine = worth[:, player] * self.factor[:, None]
         return self.leaves[player](jnp.concatenate([mine, jnp.zeros_like(mine[:1])]))
 
@@ -61,19 +90,17 @@ class ValueLeaf:
         return dataclasses.replace(self, factor=self.factor * scale)
 
 
-def scaled_values(
-    value: ValueFunction, subgame_class: Array, ranges: Array, possible: Array
-) -> Array:
+def scaled_values(value: ValueFunction, state: PublicState, ranges: Array) -> Array:
     """Returns counterfactual values [F, 2, H] for ranges that need not be normalised.
 
     Args:
         value: of beliefs.
-        subgame_class: int32 [F].
+        state: the public states [F]; private states that are not possible have no reach, and the
+            value 0.
         ranges: float [F, 2, H], own reaches.
-        possible: bool [F, 2, H]; other hands have no reach and the value 0.
     """
-    beliefs, mass = normalised(ranges, possible)
-    return jnp.where(possible, value(subgame_class, beliefs) * mass[:, ::-1, None], 0)
+    beliefs, mass = normalised(ranges, state.possible)
+    return jnp.where(state.possible, value(state, beliefs) * mass[:, ::-1, None], 0)
 
 
 def normalised(ranges: Array, possible: Array) -> tuple[Array, Array]:

@@ -50,7 +50,7 @@ def test_beliefs_after_each_action_come_from_one_policy(explore: float):
     parted = 0
     for seed in range(12):
         examples, _ = sample(net(), source.init(jax.random.key(0)), jax.random.key(seed))
-        subgame_class, beliefs = np.asarray(examples.subgame_class), np.asarray(examples.beliefs)
+        subgame_class, beliefs = np.asarray(examples.public), np.asarray(examples.beliefs)
         assert set(subgame_class.tolist()) == {CHECKED, BET}
         np.testing.assert_allclose(beliefs.sum(-1), 1, rtol=1e-5)
         np.testing.assert_allclose(beliefs[:, 1], beliefs[:1, 1].repeat(16, 0), atol=1e-6)
@@ -98,7 +98,7 @@ def test_mixed_sources_may_differ_in_actions():
         policy[:, -1] = 1
         one = learn.Examples(np.zeros(1, np.int32), hands, 0 * hands, policy)
         one = jax.tree.map(jnp.asarray, one)
-        return learn.Source(lambda _: 0, lambda net, state, key: (one, state), 1)
+        return learn.Source(lambda _: 0, lambda net, state, key: (one, state), 1, kuhn().states.at)
 
     both = learn.mixed(certain(2), certain(4))
     examples, _ = both.sample(net(), both.init(jax.random.key(0)), jax.random.key(1))

@@ -113,7 +113,7 @@ def test_queries_come_as_often_as_asked():
     classes = np.concatenate([np.asarray(s.lanes.subgame_class) for s in states[:-1]])
     actors = int((~np.isin(classes, where.subgame_class[second])).sum())
     works = np.concatenate([x.policy_weight[E:] > 0 for x in made])
-    solvers = int(inner[np.concatenate([x.subgame_class[E:] for x in made])[works]].sum())
+    solvers = int(inner[np.concatenate([x.public[E:] for x in made])[works]].sum())
     assert actors > 1300
     assert solvers > 130
     for sent, searches, mean in ((0, actors, Q_SEARCH), (1, solvers, Q_RECURSIVE)):
@@ -138,14 +138,14 @@ def test_solved_queries_are_worth_what_their_subgames_are():
     def exact(subgame_class: Any, beliefs: Any) -> Any:
         return solve_whole(whole, subgame_class, beliefs, jnp.int32(1000)).root_values
 
-    unit = np.asarray(net("kuhn").unit(some.subgame_class[rows]))[:, None, None]
+    unit = np.asarray(net("kuhn").unit(where.states.at(some.public[rows])))[:, None, None]
     beliefs = some.beliefs[rows]
-    want = np.asarray(exact(some.subgame_class[rows], beliefs)) / unit
+    want = np.asarray(exact(some.public[rows], beliefs)) / unit
     # Single hands may have several values; what both beliefs weigh them to is that of the subgame.
     each = (beliefs * (some.values[rows] - want)).sum(-1)
     np.testing.assert_allclose(each, 0, atol=0.05)
     assert np.abs((beliefs * want).sum(-1)).max() > 0.2
-    legal = np.asarray(where.transitions.legal)[some.subgame_class[rows]]
+    legal = np.asarray(where.transitions.legal)[some.public[rows]]
     held = legal.any(1)
     np.testing.assert_allclose(some.policy[rows].sum(1)[held], 1, atol=1e-5)
 
@@ -164,10 +164,10 @@ def test_decisions_come_back_with_their_outcome():
     spread = math.sqrt(P_TD1 * (1 - P_TD1) / len(td))
     assert abs(td.mean() - P_TD1) < 4 * spread
     assert (classes.value_weight[td].sum(-1) == 1).all()
-    unit = np.asarray(net("kuhn").unit(classes.subgame_class))[:, None]
+    unit = np.asarray(net("kuhn").unit(where.states.at(classes.public)))[:, None]
     hand = classes.value_weight.argmax(-1)
     found = (classes.values * classes.value_weight).sum(-1) * unit
-    weight = np.asarray(where.transitions.weight)[classes.subgame_class]
+    weight = np.asarray(where.transitions.weight)[classes.public]
     for n in np.flatnonzero(td)[:200]:
         h0, h1 = hand[n]
         against = (weight[n, h0] @ classes.beliefs[n, 1], classes.beliefs[n, 0] @ weight[n, :, h1])
@@ -337,17 +337,19 @@ def test_weights_choose_what_counts():
     policy = jnp.asarray(rng.dirichlet(np.ones(2), (4, 3)).swapaxes(1, 2))
     values = jnp.asarray(rng.normal(size=(4, 2, 3)))
     examples = learn.Examples(jnp.arange(4), beliefs, values, policy)
-    plan = learn.Plan(policy_weight=0.5, value_weight=2.0)
-    whole = learn.loss(both.params, both, examples, plan)
-    np.testing.assert_allclose(learn.loss(both.params, both, examples.weighted(), plan), whole)
+    plan, states = learn.Plan(policy_weight=0.5, value_weight=2.0), where.states
+    whole = learn.loss(both.params, both, states, examples, plan)
+    np.testing.assert_allclose(
+        learn.loss(both.params, both, states, examples.weighted(), plan), whole
+    )
     half = jax.tree.map(lambda x: x[:2], examples)
     weights = jnp.asarray([1.0, 1, 0, 0])
     masked = examples._replace(
         value_weight=jnp.broadcast_to(weights[:, None, None], values.shape), policy_weight=weights
     )
     np.testing.assert_allclose(
-        learn.loss(both.params, both, masked, plan),
-        learn.loss(both.params, both, half, plan),
+        learn.loss(both.params, both, states, masked, plan),
+        learn.loss(both.params, both, states.at(jnp.arange(2)), half, plan),
         rtol=1e-6,
     )
 

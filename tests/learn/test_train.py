@@ -134,7 +134,7 @@ def test_a_policy_head_learns_the_policies_too():
     target = np.asarray(examples.policy)
 
     def distance(net: nets.Net) -> float:
-        logits = net.output(examples.subgame_class, examples.beliefs).logits
+        logits = net.output(game.states.at(examples.public), examples.beliefs).logits
         assert logits is not None
         policy = np.asarray(jax.nn.softmax(logits, 1))
         return float(np.abs(policy - target).mean())
@@ -148,7 +148,7 @@ def test_stages_go_from_the_bottom_up():
     classes, sample = [], jax.jit(source.sample)
     for step in range(4):
         examples, state = sample(net(), state, jax.random.fold_in(jax.random.key(1), step))
-        classes.append(set(np.asarray(examples.subgame_class).tolist()))
+        classes.append(set(np.asarray(examples.public).tolist()))
     assert classes[0] | classes[1] == {1, 2}
     assert 0 in classes[2] | classes[3]
 
@@ -170,9 +170,9 @@ def test_self_play_starts_at_the_start_and_follows_the_search():
     for step in range(6):
         examples, state = sample(net(), state, jax.random.fold_in(jax.random.key(2), step))
         if step == 0:
-            assert set(np.asarray(examples.subgame_class).tolist()) == {0}
+            assert set(np.asarray(examples.public).tolist()) == {0}
             np.testing.assert_allclose(examples.beliefs, 1 / 3, atol=1e-6)
-        seen |= set(np.asarray(examples.subgame_class).tolist())
+        seen |= set(np.asarray(examples.public).tolist())
         np.testing.assert_allclose(examples.beliefs.sum(-1), 1, atol=1e-5)
         assert bool(jnp.isfinite(examples.values).all())
     assert seen == set(range(game.num_classes))

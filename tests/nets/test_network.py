@@ -27,29 +27,29 @@ def test_values_sum_to_zero_and_impossible_hands_have_none(body: str):
     game = leduc()
     module = nets.ValueNetwork(16, 2, body=body, actions=3)
     net = nets.make_net(game, module, jax.random.key(0))
-    subgame_class = jnp.asarray(np.tile(game.classes_after_chance(), 2))
-    beliefs = learn.draw_beliefs(net.possible[subgame_class], jax.random.key(1))
+    state = game.states.at(jnp.asarray(np.tile(game.classes_after_chance(), 2)))
+    beliefs = learn.draw_beliefs(state.possible, jax.random.key(1))
     np.testing.assert_allclose(beliefs.sum(-1), 1, atol=1e-6)
-    values = net(subgame_class, beliefs)
-    assert values.shape == (len(subgame_class), 2, 6)
+    values = net(state, beliefs)
+    assert values.shape == (len(beliefs), 2, 6)
     np.testing.assert_allclose((values * beliefs).sum((1, 2)), 0, atol=1e-6)
-    assert (np.asarray(values)[~np.asarray(net.possible[subgame_class])] == 0).all()
-    assert (np.asarray(beliefs)[~np.asarray(net.possible[subgame_class])] == 0).all()
-    assert net.output(subgame_class, beliefs).logits.shape == (len(subgame_class), 3, 6)  # type: ignore[union-attr]
+    assert (np.asarray(values)[~np.asarray(state.possible)] == 0).all()
+    assert (np.asarray(beliefs)[~np.asarray(state.possible)] == 0).all()
+    assert net.output(state, beliefs).logits.shape == (len(beliefs), 3, 6)  # type: ignore[union-attr]
 
 
 def test_impossible_hands_have_no_gradient():
     game = leduc()
     net = nets.make_net(game, nets.ValueNetwork(8, 1), jax.random.key(0))
-    subgame_class = jnp.asarray([game.classes_after_chance()[0]])
-    possible = net.possible[subgame_class]
+    state = game.states.at(jnp.asarray([game.classes_after_chance()[0]]))
+    possible = state.possible
     beliefs = learn.draw_beliefs(possible, jax.random.key(1))
     values = jax.random.normal(jax.random.key(2), possible.shape)
 
     @jax.jit
     def grads(targets: Any) -> Any:
-        examples = learn.Examples(subgame_class, beliefs, targets, jnp.zeros((1, 3, 6)))
-        return jax.grad(learn.loss)(net.params, net, examples, learn.Plan())
+        examples = learn.Examples(state, beliefs, targets, jnp.zeros((1, 3, 6)))
+        return jax.grad(learn.loss)(net.params, net, state, examples, learn.Plan())
 
     other = jnp.where(possible, values, values + 7)
     for a, b in zip(jax.tree.leaves(grads(values)), jax.tree.leaves(grads(other)), strict=True):
@@ -69,8 +69,6 @@ def test_features_come_from_the_game():
     assert game.features.shape == (game.num_classes, 6 + 2 * 2 + 1)
     by_state = {tuple(row) for row in game.features[game.classes_after_chance()]}
     assert len(by_state) == 18  # 3 pots, 6 boards
-    plain = public_game(games.load("kuhn"))  # which describes nothing: classes are told apart
-    np.testing.assert_array_equal(plain.features, np.eye(plain.num_classes))
 
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])
@@ -79,7 +77,8 @@ def test_an_output_of_zero_means_uniform_play(name: str):
     net = nets.make_net(game, nets.ValueNetwork(4, 1), jax.random.key(0))
     silent = net.replace(jax.tree.map(jnp.zeros_like, net.params))
     subgame_class = jnp.asarray([0, game.num_classes // 2, game.num_classes - 1])
-    beliefs = learn.draw_beliefs(net.possible[subgame_class], jax.random.key(1))
+    state = game.states.at(subgame_class)
+    beliefs = learn.draw_beliefs(state.possible, jax.random.key(1))
     whole = subgames(game, no_limit)
 
     def played(subgame_class: Any, beliefs: Any) -> Any:
@@ -87,12 +86,12 @@ def test_an_output_of_zero_means_uniform_play(name: str):
         return jnp.stack([nothing.value_at(i, jnp.int32(0)) for i in range(2)])
 
     np.testing.assert_allclose(
-        silent(subgame_class, beliefs), jax.jit(jax.vmap(played))(subgame_class, beliefs), atol=1e-5
+        silent(state, beliefs), jax.jit(jax.vmap(played))(subgame_class, beliefs), atol=1e-5
     )
     plain = nets.make_net(game, net.module, jax.random.key(0), uniform_play=False)
-    assert plain.uniform is None
+    assert not plain.format.uniform_play
     still = plain.replace(jax.tree.map(jnp.zeros_like, plain.params))
-    np.testing.assert_array_equal(still(subgame_class, beliefs), 0)
+    np.testing.assert_array_equal(still(state, beliefs), 0)
 
 
 def test_bad_input():
@@ -103,5 +102,15 @@ def test_bad_input():
         nets.make_net(game, nets.ValueNetwork(activation="tanh"), jax.random.key(0))
     net = nets.make_net(game, nets.ValueNetwork(4, 1), jax.random.key(0))
     net.check(game)
-    with pytest.raises(ValueError, match=r"is of leduc .* kuhn has 4 and 3"):
+    with pytest.raises(
+        ValueError, match=r"is of leduc with 11 features .* kuhn has 4 and \(3, 3\)"
+    ):
         net.check(public_game(games.load("kuhn")))
+    with pytest.raises(ValueError, match=r"a method public_features\(state\) -> float \[F\]"):
+        nets.make_net(public_game(Silent()), net.module, jax.random.key(0))
+
+
+class Silent(games.Kuhn):
+    """Does not describe its public states."""
+
+    public_features = None  # type: ignore[assignment]

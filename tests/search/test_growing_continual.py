@@ -27,7 +27,7 @@ def table(name: str) -> PublicTable:
     return public_table(games.load(name))
 
 
-def nothing(subgame_class: Any, beliefs: Any) -> Any:
+def nothing(state: Any, beliefs: Any) -> Any:
     return jnp.zeros_like(beliefs)
 
 

@@ -32,7 +32,7 @@ def table(name: str) -> PublicTable:
     return public_table(games.load(name))
 
 
-def nothing(public: Any, beliefs: Any) -> Any:
+def nothing(state: Any, beliefs: Any) -> Any:
     return jnp.zeros_like(beliefs)
 
 

@@ -49,8 +49,8 @@ class Tilted:
 
     matrix: Any  # [H, H]
 
-    def __call__(self, subgame_class: Any, beliefs: Any) -> Any:
-        sign = 1.0 - 2.0 * (subgame_class % 2)
+    def __call__(self, state: Any, beliefs: Any) -> Any:
+        sign = 1.0 - 2.0 * (state.subgame_class % 2)
         first = sign[:, None] * (beliefs[:, 1] @ self.matrix.T)
         second = -sign[:, None] * (beliefs[:, 0] @ self.matrix)
         return jnp.stack([first, second], 1)

@@ -89,8 +89,8 @@ class Known:
 
     payoff: Array
 
-    def __call__(self, features: Array, beliefs: Array) -> Array:
-        code = features.astype(jnp.int32) @ 3 ** jnp.arange(features.shape[-1])
+    def __call__(self, state: public.PublicState, beliefs: Array) -> Array:
+        code = state.features.astype(jnp.int32) @ 3 ** jnp.arange(state.features.shape[-1])
         first = self.payoff[code]
         return jnp.stack([first, -first], -1)[..., None]
 

@@ -118,8 +118,6 @@ def test_bad_games():
         public_table(Confused(rounds=2))
     with pytest.raises(ValueError, match="public_features depends on what is private"):
         public_table(Loud(rounds=2))
-    with pytest.raises(ValueError, match="public_features"):
-        _ = table("kuhn", False).features
     with pytest.raises(ValueError, match=r"depends on the hands|is hidden"):
         public_table(games.load("scotland_yard(rounds=2)"), cards=True)
 

@@ -26,7 +26,7 @@ from jaxsolve.search.fixed._solve import Gadget, Solution, policy_at, solve_beli
 from jaxsolve.search.fixed._subgames import Subgames, subgames
 from jaxsolve.solvers import Solver
 from jaxsolve.types import CHANCE, TERMINAL, Array, PRNGKey
-from jaxsolve.values import Oracle, ValueFunction
+from jaxsolve.values import Oracle, ValueFunction, check_value
 
 BATCHES = (4, 16, 64, 256)
 """Sizes of batches that are compiled; a level of searches is cut into these."""
@@ -124,7 +124,9 @@ def oracle(
     """
     inner = subgames(game, limit, classes=classes)
     solve = functools.partial(_root_values, iterations=iterations)
-    return Oracle(jax.tree_util.Partial(solve, inner, value, solver))
+    return Oracle(
+        jax.tree_util.Partial(solve, inner, value, solver), game.game.name, game.num_classes
+    )
 
 
 def compose(search: Search, value: ValueFunction | None, key: PRNGKey | None = None) -> np.ndarray:
@@ -144,8 +146,7 @@ def compose(search: Search, value: ValueFunction | None, key: PRNGKey | None = N
             searches end at a depth limit.
     """
     game = search.game
-    if check := getattr(value, "check", None):
-        check(game)
+    check_value(value, game)
     if search.sampled and key is None:
         raise ValueError("a sampled search needs a key")
     hands = game.num_hands

@@ -141,7 +141,8 @@ def solve_belief(
     _check(games, value, ranges)
     game = games.at(subgame_class)
     gadget = no_gadget(ranges.shape[-1]) if gadget is None else gadget
-    tree, floor = _placed(game, value, ranges, gadget)
+    game = game._replace(tree=with_value(game.tree, value, games.states))
+    tree, floor = _placed(game, ranges, gadget)
     ready = dataclasses.replace(solver, minimizer=floored(solver.minimizer))
     state = _start(tree, ready, floor, key)
     horizon = jnp.asarray(iterations, jnp.int32)
@@ -210,11 +211,9 @@ def _row_value(policy: Blocks, block: int, values: Array) -> Array:
     return (policy[block] * values).sum(0)
 
 
-def _placed(
-    game: Subgame, value: ValueFunction | None, ranges: Array, gadget: Gadget
-) -> tuple[PublicTree, Array]:
+def _placed(game: Subgame, ranges: Array, gadget: Gadget) -> tuple[PublicTree, Array]:
     """Returns the tree with ranges, constraint and leaves in place, and floors [2, 2, H]."""
-    tree = with_value(game.tree, value)
+    tree = game.tree
     possible = game.possible.astype(ranges.dtype)
     beliefs, _ = normalised(ranges, game.possible)
     # An own range without mass is uniform: nobody comes here, and a policy is needed all the same.

@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.public import Limit, PublicGame
+from jaxsolve.public import Limit, PublicGame, PublicState
 from jaxsolve.search.fixed._outlines import Outline, Seat, outline
 from jaxsolve.tree import Block, BlockPayoffs, GatherSum, PlayerTree, PublicTree, float_type, take
 from jaxsolve.types import TERMINAL, Array
@@ -96,10 +96,13 @@ class Subgames:
         row: int32 [K], the place of each class on that axis; -1 for classes that are not here.
         stacked: which leaves of `content` have that axis.
         depth: longest path of public nodes.
+        states: what value functions are given of each class, leading axis K; None without leaves at
+            a depth limit.
     """
 
     content: Subgame
     row: Array
+    states: PublicState | None
     stacked: tuple[bool, ...] = dataclasses.field(metadata={"static": True})
     depth: int = dataclasses.field(metadata={"static": True})
 
@@ -111,10 +114,20 @@ class Subgames:
         return jax.tree.unflatten(structure, picked)
 
 
-def with_value(tree: PublicTree, value: ValueFunction | None) -> PublicTree:
-    """Returns a tree of `Subgame` whose leaves at the limit use a value function."""
+def with_value(
+    tree: PublicTree, value: ValueFunction | None, states: PublicState | None
+) -> PublicTree:
+    """Returns a tree of `Subgame` whose leaves at the limit use a value function.
+
+    Args:
+        tree: of a subgame.
+        value: worth of leaves.
+        states: `Subgames.states`.
+    """
     leaves = tuple(
-        dataclasses.replace(leaf, value=value) if isinstance(leaf, ValueLeaf) else leaf
+        dataclasses.replace(leaf, value=value, states=states)
+        if isinstance(leaf, ValueLeaf)
+        else leaf
         for leaf in tree.leaves
     )
     return tree.replace(leaves=leaves)
@@ -141,7 +154,8 @@ def subgames(
     row = np.full(game.num_classes, -1, np.int32)
     row[chosen] = np.arange(len(chosen))
     depth = max(int(o.depth.max()) for o in outlines)
-    return Subgames(content, jnp.asarray(row), stacked, depth)
+    states = game.states if sizes.frontier else None
+    return Subgames(content, jnp.asarray(row), states, stacked, depth)
 
 
 @dataclasses.dataclass
@@ -224,14 +238,12 @@ def _assemble(game: PublicGame, outline: Outline, sizes: _Sizes) -> Subgame:
     ]
     if sizes.frontier:
         cut = np.flatnonzero(outline.frontier)
-        possible: Any = np.ones((sizes.frontier, 2, hands), bool)
-        possible[: len(cut)] = game.possible[outline.node[cut]]
         leaves.append(
             ValueLeaf(
                 value=None,
+                states=None,
                 subgame_class=_pad(game.subgame_class[outline.node[cut]], sizes.frontier, 0),
                 factor=_floats(_pad(unit[cut], sizes.frontier, 0.0)),
-                possible=possible,
                 sequence=tuple(_pad(a[cut], sizes.frontier, 0) for a in at),
                 leaves=tuple(_lists(at[i][cut], size[i], 1, sizes.frontier) for i in range(2)),
             )

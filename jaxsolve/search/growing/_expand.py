@@ -87,8 +87,8 @@ def open_leaf(
     prior = normalise(jnp.zeros(legal.shape, reach.dtype), legal)
     if problem.prior is not None:
         beliefs, _ = normalised(reach, transitions.possible[public])
-        told = problem.prior(model.describe(store, public[None]), beliefs[None])[0]
-        prior = normalise(jnp.where(legal, told[: len(legal)], 0), legal)
+        given = problem.prior(model.public_state(store, public[None]), beliefs[None])[0]
+        prior = normalise(jnp.where(legal, given[: len(legal)], 0), legal)
     wanted = jnp.ones(len(legal), bool)
     if search.top is not None and not every:
         score = jnp.where(legal[:, hand[actor]], prior[:, hand[actor]], -1.0)

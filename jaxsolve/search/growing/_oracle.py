@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.public import PublicTable
+from jaxsolve.public import Described, ListedModel, PublicState, PublicTable
 from jaxsolve.search.fixed import Gadget
 from jaxsolve.search.growing._expand import open_leaf
 from jaxsolve.search.growing._solve import Grown, begin, finish, growing_search
@@ -20,6 +20,7 @@ from jaxsolve.search.growing._state import GrowingSearch, SearchState
 from jaxsolve.search.growing._update import shared_max, update
 from jaxsolve.solvers import Solver
 from jaxsolve.types import Array
+from jaxsolve.values import check_classes
 
 
 @jax.tree_util.register_dataclass
@@ -35,13 +36,18 @@ class TableOracle:
     search: GrowingSearch
     iterations: Array
 
-    def __call__(self, subgame_class: Array, beliefs: Array) -> Array:
+    def __call__(self, state: PublicState, beliefs: Array) -> Array:
         """See `ValueFunction`."""
 
         def one(subgame_class: Array, beliefs: Array) -> Array:
             return solve_whole(self.search, subgame_class, beliefs, self.iterations).root_values
 
-        return jax.vmap(one)(subgame_class, beliefs)
+        return jax.vmap(one)(state.subgame_class, beliefs)
+
+    def check(self, game: Described) -> None:
+        """Refuses public states whose subgames this function does not list; see `ChecksGame`."""
+        mine = self.search.model.format
+        check_classes(mine.game, mine.num_classes, game)
 
 
 def table_oracle(
@@ -88,12 +94,14 @@ def solve_whole(
         up, child = jnp.divmod(growth.leaf[0], growth.num_children)
         return open_leaf(search, problem, state, up, child, pair, growth.num_leaves > 0, every=True)
 
+    if not isinstance(search.model, ListedModel):
+        raise ValueError("a subgame is solved whole in a table: use public.public_table(game)")
     size = shared_max(search.model.table.size[subgame_class])
     state = jax.lax.fori_loop(1, size, more, state)
     state = jax.lax.fori_loop(0, iterations, lambda _, state: update(search, problem, state), state)
     return finish(search, problem, state)
 
 
-def _nothing(subgame_class: Array, beliefs: Array) -> Array:
+def _nothing(state: PublicState, beliefs: Array) -> Array:
     """There are no leaves."""
     return jnp.zeros_like(beliefs)

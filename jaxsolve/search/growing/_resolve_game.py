@@ -25,7 +25,7 @@ from jaxsolve.search.growing._solve import Grown, growing_search, gt_cfr
 from jaxsolve.search.growing._state import GrowingSearch, PriorFunction
 from jaxsolve.solvers import Solver
 from jaxsolve.types import Array, PRNGKey
-from jaxsolve.values import ValueFunction
+from jaxsolve.values import ValueFunction, check_value
 
 
 class GrowingResolver(NamedTuple):
@@ -105,8 +105,7 @@ def compose_growing(
         ValueError: a network of another game.
     """
     table = resolver.table
-    if check := getattr(value, "check", None):
-        check(table)
+    check_value(value, table)
     policy = np.zeros((len(table.parent), table.transitions.num_actions, table.num_hands))
     fair = np.ones((2, table.num_hands))
     waiting = [Task(int(table.actor[0]), 0, 0, fair, None)]

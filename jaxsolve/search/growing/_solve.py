@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.public import PublicTable, listed_model
+from jaxsolve.public import PublicModel, PublicTable, listed_model
 from jaxsolve.regret import normalise
 from jaxsolve.search.fixed import TRACE, Gadget, no_gadget
 from jaxsolve.search.growing._expand import expand, open_leaf
@@ -27,7 +27,7 @@ from jaxsolve.search.growing._update import action_reach_of, update
 from jaxsolve.solvers import Solver
 from jaxsolve.tree import take
 from jaxsolve.types import Array, PRNGKey
-from jaxsolve.values import ValueFunction, normalised
+from jaxsolve.values import ValueFunction, check_value, normalised
 
 T = TypeVar("T")
 
@@ -71,7 +71,7 @@ class Grown(NamedTuple):
 
 
 def growing_search(
-    model: Any,
+    model: PublicModel | PublicTable,
     solver: Solver,
     *,
     simulations: int,
@@ -88,7 +88,7 @@ def growing_search(
     Searches of equal `top`, `capacity` and `tile` share a compiled program.
 
     Args:
-        model: what trees grow into: a `PublicTable`, or `RulesModel`.
+        model: the public states that trees grow into, or a table of them.
         solver: variant of CFR; `js.cfr_plus().simultaneous()` is the paper's.
         simulations: s, of the whole search.
         per_update: c, simulations after each regret update phase; below 1, such a phase has
@@ -220,6 +220,8 @@ def begin(
 ) -> tuple[SearchState, SearchProblem]:
     """Returns the search before its first iteration: the way to the focus is opened."""
     model, dtype = search.model, ranges.dtype
+    check_value(value, model)
+    check_value(prior, model)
     store, number = model.start(root, search.capacity, dtype)
     transitions = model.transitions(store)
     growth = empty(transitions, number, search.capacity, search.tile, store, dtype)

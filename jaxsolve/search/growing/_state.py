@@ -8,14 +8,15 @@ from typing import Any, NamedTuple
 
 import jax
 
+from jaxsolve.public import PublicModel, PublicState
 from jaxsolve.search.fixed import Gadget
 from jaxsolve.search.growing._tree import Growth
 from jaxsolve.solvers import Solver
 from jaxsolve.types import Array
 from jaxsolve.values import ValueFunction
 
-PriorFunction = Callable[[Array, Array], Array]
-"""(public state [F], beliefs [F, 2, H]) -> weights of actions [F, A, H], by place; a pytree."""
+PriorFunction = Callable[[PublicState, Array], Array]
+"""(public states [F], beliefs [F, 2, H]) -> weights of actions [F, A, H], by place; a pytree."""
 
 
 @jax.tree_util.register_dataclass
@@ -24,7 +25,7 @@ class GrowingSearch:
     """How to grow a tree. A pytree: numbers are leaves, sizes are static.
 
     Attributes:
-        model: what trees grow into, `ListedModel` or `RulesModel`.
+        model: the public states that trees grow into.
         solver: variant of CFR.
         exploration: constant of PUCT.
         rounds: int32 [], regret update phases, each followed by simulations.
@@ -36,7 +37,7 @@ class GrowingSearch:
         skip_solved: simulations pass by what is open to its ends.
     """
 
-    model: Any
+    model: PublicModel
     solver: Solver
     exploration: Any
     rounds: Any

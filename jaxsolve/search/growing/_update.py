@@ -164,15 +164,14 @@ def _leaves(search: GrowingSearch, problem: SearchProblem, state: SearchState) -
         here, child = codes // width, codes % width
         row = growth.row[here]
         public = jnp.maximum(transitions.child[row, child], 0)
-        possible = transitions.possible[public]
         reach = jax.vmap(lambda n, k: reach_at(transitions, growth, state.action_reach, n, k))(
             here, child
         )
         if once:
             found = state.known[here, :, child] * reach[:, ::-1]
         else:
-            asked = search.model.describe(growth.store, public)
-            found = scaled_values(problem.value, asked, reach, possible)
+            asked = search.model.public_state(growth.store, public)
+            found = scaled_values(problem.value, asked, reach)
         found = found * transitions.factor[row, child][:, None, None]
         there = jnp.where(t * tile + jnp.arange(tile) < growth.num_leaves, here, len(growth.row))
         return child_values.at[there, :, child].set(found, mode="drop")
@@ -198,7 +197,7 @@ def _ask_once(search: GrowingSearch, problem: SearchProblem, state: SearchState)
         codes = growth.leaf[jnp.minimum(at, len(growth.leaf) - 1)]
         here, child = codes // width, codes % width
         public = jnp.maximum(transitions.child[growth.row[here], child], 0)
-        found = problem.value(search.model.describe(growth.store, public), sure)
+        found = problem.value(search.model.public_state(growth.store, public), sure)
         there = jnp.where(at < growth.num_leaves, here, len(growth.row))
         return known.at[there, :, child].set(found, mode="drop")
 
