@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import importlib
 import importlib.metadata
 import inspect
 import re
@@ -130,6 +131,27 @@ def test_documents_list_the_layers_in_order() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text()
     told = re.findall(r"`(\w+)`", text[text.index("in this order") : text.index("Names cross")])
     assert tuple(told) == LAYERS
+
+
+@pytest.mark.parametrize(
+    "file", ["README.md", "CHANGELOG.md", *(f"docs/{f.name}" for f in (ROOT / "docs").glob("*.md"))]
+)
+def test_documents_name_what_exists(file: str) -> None:
+    """`search.gt_cfr` and the like are names of the folder's face; paths are files."""
+    faces = [name for name in LAYERS if name not in ("types", "files", "game", "cli")]
+    wrong = []
+    for number, line in enumerate((ROOT / file).read_text().splitlines(), 1):
+        for code in re.findall(r"`([^`]+)`", line):
+            for face, name in re.findall(rf"(?<![\w.])({'|'.join(faces)})\.([A-Za-z]\w*)", code):
+                if name != "py" and not hasattr(importlib.import_module(f"jaxsolve.{face}"), name):
+                    wrong.append(f"{file}:{number}: {face}.{name}")
+            for name in re.findall(r"(?<![\w.])js\.(\w+)", code):
+                if not hasattr(js, name):
+                    wrong.append(f"{file}:{number}: js.{name}")
+            for path in re.findall(r"^(?:jaxsolve|tests|games|docs|experiments)/[\w./]+$", code):
+                if "NAME" not in path and not (ROOT / path).exists():
+                    wrong.append(f"{file}:{number}: {path}")
+    assert not wrong, "\n".join(["no longer there:", *wrong])
 
 
 def test_games_and_jaxsolve_meet_in_the_rules_only() -> None:
