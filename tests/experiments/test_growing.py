@@ -1,4 +1,4 @@
-"""The studies of growing trees, with settings so small that they only show that every step runs."""
+"""The studies of growing trees: that every step runs, and the order of figure 3 after seconds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from experiments import sog_figure3_glasses, sog_figure3_leduc
-from experiments._sog import COLUMNS, OURS
+from experiments._sog import COLUMNS, OURS, OURS_PLAIN, QUICK
 
 SMALL = {
     "leduc": "leduc(suits=1,raises=1)",
@@ -49,3 +49,20 @@ def test_sog_figure3(tmp_path: Path, name: str):
         assert column in curve.splitlines()[0]
     again = study.main(True, tmp_path, settings=settings, say=len)  # resumes: trains no further
     assert again.rows == report.rows
+
+
+@pytest.mark.slow  # a minute of training and searches
+@pytest.mark.timeout(600)
+def test_the_order_of_figure_3(tmp_path: Path):
+    """Of every seed: more simulations are better, and a trained network than a fresh one."""
+    recipe = dataclasses.replace(OURS_PLAIN, simulations=10, steps=(0, 60))
+    settings = dataclasses.replace(QUICK, recipes=(recipe,), seeds=(3, 3), curve_seeds=3)
+    report = sog_figure3_leduc.main(True, tmp_path, settings=settings, say=len)
+    least, most = (
+        {(r["sims"], r["train_steps"] > 0): r[f"exploitability_{k}"] for r in report.rows}
+        for k in ("min", "max")
+    )
+    for trained in (False, True):
+        assert most[100, trained] < least[33, trained]
+    for simulations in (33, 100):
+        assert most[simulations, True] < least[simulations, False]
