@@ -1,10 +1,8 @@
 """Search: re-solving on the way down a game, and what it makes of a blueprint."""
 
-from jaxsolve.search.depth import DepthAgent as DepthAgent
 from jaxsolve.search.depth import DepthLimited as DepthLimited
 from jaxsolve.search.depth import DepthSearch as DepthSearch
 from jaxsolve.search.depth import SampledValues as SampledValues
-from jaxsolve.search.depth import depth_agent as depth_agent
 from jaxsolve.search.depth import depth_limited as depth_limited
 from jaxsolve.search.depth import neighbours as neighbours
 from jaxsolve.search.depth import pluribus as pluribus

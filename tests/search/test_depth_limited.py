@@ -8,7 +8,8 @@ import pytest
 
 import games
 import jaxsolve as js
-from jaxsolve import search
+from jaxsolve import agents, evaluate, search
+from jaxsolve.game import Agent, Decision, Observation
 from jaxsolve.search.depth._plan import plan_of
 from jaxsolve.tree import listed
 from jaxsolve.values import biased, poker_class
@@ -135,22 +136,69 @@ def test_bad_input(kuhn):
         search.depth_limited(tree, search.DepthSearch([]))
 
 
-def test_an_agent_plays_the_composed_policy(kuhn):
-    """It makes only the searches on its way, and comes to the same strategy."""
+def decisions(agent: Agent, tree: js.PublicTree, player: int, infoset: int) -> list[Decision]:
+    """What an agent decides on the way to an infoset, and there."""
+    info = listed(tree)
+    rows, p = info.form.rows[player], info.players[player]
+    path = [infoset]
+    while (up := int(rows.parent[path[-1]])) >= rows.roots:
+        path.append(int(rows.row_of[up - rows.roots]))
+    state, found = agent.init(player, jax.random.key(0)), []
+    for row in reversed(path):
+        legal = np.zeros(info.game.num_actions, bool)
+        legal[p.action[p.offset[row] : p.offset[row + 1]]] = True
+        nothing = np.zeros((0, 1), np.int32)
+        seen = Observation(player, nothing, nothing, 0, -1, legal, row)
+        decision, state = agent.act(state, seen, jax.random.key(1))
+        found.append(decision)
+    return found
+
+
+def test_agents_play_the_composed_policy(kuhn):
+    """They make only the searches on their way, and come to the same strategy."""
     tree, blueprint, always = kuhn
     settings = search.DepthSearch(
         [blueprint, *always], ahead=1, gadget="resolve", solver="pcfr+", iterations=300
     )
-    whole = search.depth_limited(tree, settings, players=0).policy
-    agent = search.depth_agent(tree, settings, 0)
+    rounds = search.DepthSearch([blueprint], solver="cfr+", iterations=50)
     p = tree.info.players[0]
-    for infoset in (0, 3):  # at the start, and after pass and bet: two searches
-        state = agent.init(jax.random.key(0))
-        action, policy, after = agent.act(state, infoset, jax.random.key(1))
-        at = slice(*p.offset[infoset : infoset + 2])
-        np.testing.assert_allclose(policy[p.action[at]], whole.probabilities(0)[at], atol=1e-6)
-        assert policy[action] > 0
-        again, _, same = agent.act(after, infoset, jax.random.key(1))
-        assert (again, same.done) == (action, after.done)  # nothing is searched twice
+    for whole, agent in (
+        (search.depth_limited(tree, settings, players=0), agents.depth_limited(tree, settings)),
+        (search.pluribus(tree, rounds, players=0), agents.pluribus(tree, rounds)),
+        (
+            search.pluribus(tree, rounds, players=0, every_decision=True),
+            agents.pluribus(tree, rounds, every_decision=True),
+        ),
+        (
+            search.nested(tree, blueprint, knowledge="common", players=0),
+            agents.nested(tree, blueprint, knowledge="common"),
+        ),
+        (search.nested(tree, blueprint, players=0), agents.nested(tree, blueprint)),
+    ):
+        for infoset in (0, 3):  # at the start, and after pass and bet: two searches
+            action, policy = decisions(agent, tree, 0, infoset)[-1]
+            at = slice(*p.offset[infoset : infoset + 2])
+            np.testing.assert_allclose(
+                policy[p.action[at]], whole.policy.probabilities(0)[at], atol=1e-6
+            )
+            assert policy[action] > 0
     with pytest.raises(ValueError, match="has infosets 0 to 5"):
-        agent.act(state, 6, jax.random.key(0))
+        agent.act(
+            agent.init(0, jax.random.key(0)),
+            Observation(0, np.zeros((0, 1)), np.zeros((0, 1)), 0, -1, np.ones(2, bool), 6),
+            jax.random.key(0),
+        )
+
+
+def test_agents_that_search_play_matches(kuhn):
+    """The same matches on compiled states and on the rules alone."""
+    tree, blueprint, _ = kuhn
+    searcher = agents.nested(tree, blueprint)
+    game = tree.info.game
+    key = jax.random.key(2)
+    listed_arena, rules = evaluate.arena(tree), evaluate.rules_arena(game)
+    one, two = (
+        evaluate.play_matches(arena, [searcher, agents.fixed(blueprint)], 4, key)
+        for arena in (listed_arena, rules)
+    )
+    np.testing.assert_array_equal(one.utility, two.utility)

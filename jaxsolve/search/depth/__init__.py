@@ -1,9 +1,9 @@
 """Depth-limited search with multi-valued states: Modicum and Pluribus."""
 
-from jaxsolve.search.depth._agent import DepthAgent as DepthAgent
-from jaxsolve.search.depth._agent import depth_agent as depth_agent
 from jaxsolve.search.depth._generate import self_generated as self_generated
 from jaxsolve.search.depth._nested import depth_limited as depth_limited
+from jaxsolve.search.depth._path import ModicumSearch as ModicumSearch
+from jaxsolve.search.depth._path import PluribusSearch as PluribusSearch
 from jaxsolve.search.depth._pluribus import pluribus as pluribus
 from jaxsolve.search.depth._sample import SampledValues as SampledValues
 from jaxsolve.search.depth._sample import with_sampled_values as with_sampled_values

@@ -87,20 +87,17 @@ def pluribus(
             number of actions ahead, or another option makes no sense.
     """
     begin = time.perf_counter()
-    search.check()
-    if search.solver == "lp":
-        raise ValueError('the linear program has no final iterate to play; choose solver="lcfr"')
-    if search.ahead is not None or search.gadget != "unsafe":
-        raise ValueError('Pluribus searches have ahead=None and gadget="unsafe"')
-    solver = load_solver(search.solver) if isinstance(search.solver, str) else search.solver
+    solver = load_cfr(search)
     blueprint = named(search.policies[0], tree.info)
     n = tree.num_players
     after, count = [blueprint.probabilities(i).astype(np.float64) for i in range(n)], 0
     for i in range(n) if players is None else np.atleast_1d(players).tolist():
         who = Searcher(plan_of(tree, i, search.menu), search, {})
-        start = Beliefs.start(tree, blueprint, i)
-        after[i], solved = _player(who, solver, start, every_decision)
-        count += solved
+        played = Played.start(Beliefs.start(tree, blueprint, i), i)
+        for group in groups_of(who.plan, every_decision):
+            played, solved = search_group(who, solver, played, group)
+            count += solved
+        after[i] = played.policy(who.plan)
     return measured(tree, blueprint, after, count, begin)
 
 
@@ -131,43 +128,94 @@ class _Round(NamedTuple):
         return out
 
 
-def _player(
-    who: Searcher, solver: Solver, beliefs: Beliefs, every_decision: bool
-) -> tuple[np.ndarray, int]:
-    """Returns (float64 [C], what P plays; searches)."""
-    plan = who.plan
-    info = plan.tree.info
-    mine = info.players[plan.player]
-    played, count = beliefs.odds[plan.player].copy(), 0
-    groups: dict[tuple[int, tuple[int, ...]], dict[tuple[int, ...], list[int]]] = {}
-    for row in range(mine.num_infosets):
+def load_cfr(search: DepthSearch) -> Solver:
+    """Returns the solver of Pluribus's searches.
+
+    Raises:
+        ValueError: the linear program, which has no iterates, or another option makes no sense.
+    """
+    search.check()
+    if search.solver == "lp":
+        raise ValueError('the linear program has no final iterate to play; choose solver="lcfr"')
+    if search.ahead is not None or search.gadget != "unsafe":
+        raise ValueError('Pluribus searches have ahead=None and gadget="unsafe"')
+    return load_solver(search.solver) if isinstance(search.solver, str) else search.solver
+
+
+class Group(NamedTuple):
+    """The searches of a round after the same actions off the menu.
+
+    Attributes:
+        root: public state in which the round begins.
+        taken: public states after actions of the round that are not on the menu.
+        cases: P's infosets (rows) that a search decides, by P's frozen infosets of the round.
+    """
+
+    root: int
+    taken: tuple[int, ...]
+    cases: dict[tuple[int, ...], list[int]]
+
+
+class Played(NamedTuple):
+    """Strategies as far as searches have come.
+
+    Attributes:
+        beliefs: what the players believe.
+        odds: float64 [C], what P plays.
+    """
+
+    beliefs: Beliefs
+    odds: np.ndarray
+
+    @staticmethod
+    def start(beliefs: Beliefs, player: int) -> Played:
+        """Returns the blueprint."""
+        return Played(beliefs, beliefs.odds[player].copy())
+
+    def policy(self, plan: SearchPlan) -> np.ndarray:
+        """Returns float64 [C], what P plays, a distribution at each infoset."""
+        odds = list(self.beliefs.odds)
+        odds[plan.player] = self.odds
+        return composed(plan.tree.info, Beliefs(tuple(odds), self.beliefs.searched), plan.player)
+
+
+def groups_of(plan: SearchPlan, every_decision: bool) -> tuple[Group, ...]:
+    """Returns the searches of a game in the order in which they are made.
+
+    Rounds come from the first on. Within a round the menu comes first, whose first search makes the
+    beliefs.
+    """
+    found: dict[tuple[int, tuple[int, ...]], dict[tuple[int, ...], list[int]]] = {}
+    for row in range(plan.tree.info.players[plan.player].num_infosets):
         case = _case(plan, row, every_decision)
-        members = groups.setdefault((case.root, case.taken), defaultdict(list))
+        members = found.setdefault((case.root, case.taken), defaultdict(list))
         members[case.past].append(row)
-    # Rounds from the first on; within one the menu first, whose first search makes the beliefs.
-    order = sorted(groups, key=lambda g: (plan.round[g[0]] + plan.ends[g[0]], len(g[1]), g))
-    for root, taken in order:
-        found = _round(who, beliefs, root, taken)
-        if found is None:
-            continue
-        cases = groups[root, taken]
-        for length in sorted({len(past) for past in cases}):
-            now = sorted(past for past in cases if len(past) == length)
-            locked = np.stack([found.frozen(plan.player, past, played, plan) for past in now])
-            average, current = _solved(
-                found.tree, solver, who.search.iterations, locked, plan.player
-            )
-            count += len(now)
-            for k, past in enumerate(now):
-                odds = _entries(found, plan, current, k, plan.player)
-                for row in cases[past]:
-                    at = slice(mine.offset[row], mine.offset[row + 1])
-                    if np.isfinite(odds[at]).any():
-                        played[at] = np.nan_to_num(odds[at])
-            if length == 0:
-                beliefs = _believed(plan, beliefs, found, average, taken)
-    final = [played if i == plan.player else odds for i, odds in enumerate(beliefs.odds)]
-    return composed(info, Beliefs(tuple(final), beliefs.searched), plan.player), count
+    order = sorted(found, key=lambda g: (plan.round[g[0]] + plan.ends[g[0]], len(g[1]), g))
+    return tuple(Group(*name, found[name]) for name in order)
+
+
+def search_group(who: Searcher, solver: Solver, before: Played, group: Group) -> tuple[Played, int]:
+    """Returns strategies after the searches of a group, and how many searches these were."""
+    plan = who.plan
+    found = _round(who, before.beliefs, group.root, group.taken)
+    if found is None:
+        return before, 0
+    mine = plan.tree.info.players[plan.player]
+    beliefs, played, count = before.beliefs, before.odds.copy(), 0
+    for length in sorted({len(past) for past in group.cases}):
+        now = sorted(past for past in group.cases if len(past) == length)
+        locked = np.stack([found.frozen(plan.player, past, played, plan) for past in now])
+        average, current = _solved(found.tree, solver, who.search.iterations, locked, plan.player)
+        count += len(now)
+        for k, past in enumerate(now):
+            odds = _entries(found, plan, current, k, plan.player)
+            for row in group.cases[past]:
+                at = slice(mine.offset[row], mine.offset[row + 1])
+                if np.isfinite(odds[at]).any():
+                    played[at] = np.nan_to_num(odds[at])
+        if length == 0:
+            beliefs = _believed(plan, beliefs, found, average, group.taken)
+    return Played(beliefs, played), count
 
 
 def _case(plan: SearchPlan, row: int, every_decision: bool) -> _Case:

@@ -153,10 +153,10 @@ def nested(
         "rng": rng,
         "method": method,
     }
-    after, history, totals = list(start), [], _Totals()
+    after, history, totals = list(start), [], Totals()
     for i in who:
         low = _floor_of(floor, i, who)
-        run = _Run(index, i, knowledge, options, solver, low, settings, start[1 - i], totals)
+        run = Resolver(index, i, knowledge, options, solver, low, settings, start[1 - i], totals)
         if safety == "write-back":
             after[i], worths = run.write_back(start[i])
             history.append(tuple(worths))
@@ -181,7 +181,7 @@ def nested(
     )
 
 
-class _Totals:
+class Totals:
     """Counts over all levels."""
 
     def __init__(self) -> None:
@@ -195,7 +195,7 @@ class _Totals:
         self.seconds += solution.seconds
 
 
-class _Run(NamedTuple):
+class Resolver(NamedTuple):
     """One player's re-solving."""
 
     game: GameIndex
@@ -206,7 +206,7 @@ class _Run(NamedTuple):
     floor: np.ndarray | None
     settings: dict[str, Any]
     theirs: np.ndarray
-    totals: _Totals
+    totals: Totals
 
     def everywhere(self, start: np.ndarray, chosen: np.ndarray | None) -> np.ndarray:
         """Returns float64 [C], the solution found last on the way to each infoset.
@@ -218,7 +218,7 @@ class _Run(NamedTuple):
         if self.knowledge == "common":
             latest = start.copy()
             for level in levels_of(self.game, self.player, self.knowledge):
-                for built, solution, _ in self._solve(level, self._base(latest)):
+                for built, solution, _ in self.solve(level, self.base(latest)):
                     latest[built.core.source[0]] = solution.behaviour
             return latest
         rows = self.game.seats[self.player].rows
@@ -231,7 +231,7 @@ class _Run(NamedTuple):
             if chosen is not None:
                 live = np.flatnonzero(np.isin(level, chosen))
             base = base_of(self.game, self.player, mine[live], self.theirs)
-            for built, solution, kept in self._solve(level[live], base):
+            for built, solution, kept in self.solve(level[live], base):
                 core = built.core
                 mine[live[kept][core.owner], core.source[0]] = solution.behaviour
             entries = np.flatnonzero(rows.level[rows.row_of] == depth)
@@ -245,7 +245,7 @@ class _Run(NamedTuple):
         latest, worths = start.copy(), []
         for level in levels_of(self.game, self.player, self.knowledge):
             for group in self._groups(level):
-                for built, solution, _ in self._solve(group, self._base(latest)):
+                for built, solution, _ in self.solve(group, self.base(latest)):
                     latest[built.core.source[0]] = solution.behaviour
                     worths.append(_worst(self.game, self.player, latest))
         return latest, worths
@@ -258,10 +258,11 @@ class _Run(NamedTuple):
             return colours(self.game, self.player, level)
         return [level[k : k + 1] for k in range(len(level))]
 
-    def _base(self, mine: np.ndarray) -> Base:
+    def base(self, mine: np.ndarray) -> Base:
+        """Returns the strategies that subgames start from."""
         return base_of(self.game, self.player, mine, self.theirs)
 
-    def _solve(
+    def solve(
         self, at: np.ndarray, base: Base
     ) -> Iterable[tuple[Built, ForestSolution, np.ndarray]]:
         """Yields (subgames, their solutions, which of `at` they are), if any is reached."""
