@@ -179,6 +179,7 @@ def compare_with_openspiel(name: str, stack: int, hands: int, seed: int) -> int:
 @pytest.mark.parametrize("stack", STACKS)
 @pytest.mark.parametrize("name", ["HUNL", "NLFH"])
 def test_no_limit_is_openspiels(name: str, stack: int):
+    """Who acts, what is legal and what is won, move by move in random hands."""
     assert compare_with_openspiel(name, stack, 500, seed=stack) > 500
 
 

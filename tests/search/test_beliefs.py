@@ -134,7 +134,10 @@ def test_values_and_ranges_at_nodes_are_those_of_the_policies():
     ],
 )
 def test_with_solved_leaves_a_depth_limited_search_is_part_of_an_equilibrium(name: str, limit: Any):
-    """The trunk is worth the game's value to 1e-4 against everything, as a linear program finds."""
+    """With the oracle as leaf, the trunk is worth the game's value to 1e-4 against everything.
+
+    What it is worth is what a linear program finds, in which all below the trunk is free.
+    """
     with jax.enable_x64(True):
         game = public_game(games.load(name))
         tree = js.compile(games.load(name), layout="hands")
@@ -220,6 +223,7 @@ def _best_response(games_: Any, subgame_class: int, found: Any, ranges: Any) -> 
 
 
 def test_continual_resolving_with_whole_subgames_is_near_an_equilibrium():
+    """All searches of continual re-solving as one policy, measured exactly."""
     game, tree = made("kuhn"), whole("kuhn")
     search = continual(game, no_limit, js.pcfr_plus(), iterations=400)
     policy = policy_of(tree, game, compose(search, None))

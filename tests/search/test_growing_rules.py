@@ -64,7 +64,10 @@ def grown(name: str, simulations: int, solver: Any, **room: Any) -> Grown:
     ],
 )
 def test_the_tree_is_that_of_the_table(name: str):
-    """Children come in the order of actions and outcomes, so equal keys grow equal trees."""
+    """Trees from the rules equal those of a table, node by node.
+
+    Children come in the order of actions and outcomes, so equal keys grow equal trees.
+    """
     where = table(name)
     search = growing_search(where, PAPER, simulations=60, capacity=max(61, where.below[0]))
     want = _search(search, ZERO, jnp.int32(0), jnp.ones((2, where.num_hands)), jax.random.key(0))

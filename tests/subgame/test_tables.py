@@ -42,6 +42,7 @@ def decimals(bound: float) -> int:
 
 @pytest.mark.parametrize(("game", "unit", "action", "weak", "least", "most"), TABLE_1)
 def test_table_1(game: str, unit: int, action: str | None, weak: float, least: float, most: float):
+    """Knowledge-limited re-solving of blueprints: what the paper's table says, to its digits."""
     tree = js.compile(games.load(game))
     value = js.solve_lp(tree).value
     blueprint = search.lp_blueprint(tree, epsilon=0.25, action=action, player=0)
