@@ -32,7 +32,7 @@ from experiments._report import Report
 from jaxsolve import learn, nets
 from jaxsolve.evaluate import respond
 from jaxsolve.public import PublicTable, public_table
-from jaxsolve.search import GrowingResolver, compose_growing, growing_resolver
+from jaxsolve.search import GrowingEngine, Resolver, growing_resolver, resolve_game
 
 COLUMNS = (
     "settings",
@@ -49,7 +49,7 @@ COLUMNS = (
 )
 
 EVERY, OWN = "every public state", "own decisions"
-"""Where searches are made; see `compose_growing`."""
+"""Where searches are made; see `resolve_game`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +78,9 @@ class Recipe:
     uniform_play: bool = False
     every: bool = False
 
-    def resolver(self, table: PublicTable, simulations: int, **room: Any) -> GrowingResolver:
+    def resolver(
+        self, table: PublicTable, simulations: int, **room: Any
+    ) -> Resolver[GrowingEngine]:
         """Returns the search of so many simulations."""
         skips = self.skip_solved is not None and simulations >= self.skip_solved
         return growing_resolver(
@@ -200,7 +202,7 @@ def run(
     for recipe in chosen.recipes:
         networks, curve = _train(study, table, recipe, chosen, out / recipe.name, say)
         curves[recipe.name] = curve
-        room = recipe.resolver(table, largest).search.capacity
+        room = recipe.resolver(table, largest).engine.options.capacity
         for step, (net, updates, seconds) in networks.items():
             last = step == recipe.steps[-1]
             ways = (recipe.every, False) if recipe.every and last else (recipe.every,)
@@ -217,9 +219,8 @@ def run(
                 prior = nets.policy_prior(net)
                 gaps = []
                 for k in range(seeds if last else chosen.curve_seeds):
-                    found = compose_growing(
-                        resolver, net, jax.random.key(k), prior=prior, every=every
-                    )
+                    when = "every" if every else "own"
+                    found = resolve_game(resolver, net, jax.random.key(k), prior=prior, when=when)
                     gaps.append(study.scale * respond(table, found).exploitability)
                 curve_paper = study.paper.get(s, {})
                 paper = curve_paper.get(max(curve_paper, default=0) if last and step else step)

@@ -96,9 +96,10 @@ axes.set(xlabel="exact value", ylabel="value of the network", aspect="equal")
 
 # %%
 tree = js.compile(rules, layout="hands")
-how = search.continual(game, public.round_limit, js.pcfr_plus(), iterations=50)
+table = public.public_table(game)
+how = search.fixed_resolver(table, public.round_limit, js.pcfr_plus(), iterations=50)
 for name, leaf in {"network": trained.net, "untrained network": net}.items():
-    policy = public.policy_of(tree, game, search.compose(how, leaf))
+    policy = table.policy_of(tree, search.resolve_game(how, leaf))
     print(f"{name:20s} {1000 * js.exploitability(tree, policy):6.0f} mbb/h")
 
 # %% [markdown]
@@ -110,7 +111,7 @@ for name, leaf in {"network": trained.net, "untrained network": net}.items():
 
 # %%
 whole = js.compile(rules)
-policy = public.policy_of(whole, game, search.compose(how, trained.net))
+policy = table.policy_of(whole, search.resolve_game(how, trained.net))
 players = [agents.fixed(policy), agents.uniform()]
 arena = evaluate.arena(whole)
 match = evaluate.play_matches(arena, players, 2000, jax.random.key(2))

@@ -88,9 +88,8 @@ for name, net in found.items():
         resolver = search.growing_resolver(
             table, js.cfr_plus(4.0), simulations=simulations, capacity=120, skip_solved=True
         )
-        policy = search.compose_growing(
-            resolver, net, jax.random.key(1), prior=nets.policy_prior(net)
-        )
+        prior = nets.policy_prior(net)
+        policy = search.resolve_game(resolver, net, jax.random.key(1), prior=prior)
         gaps.append(evaluate.respond(table, policy).exploitability)
     axes.plot(counts, gaps, "o-", label=name)
     print(name, np.round(gaps, 3))

@@ -28,7 +28,7 @@ import jaxsolve as js
 from experiments._report import Report
 from jaxsolve.evaluate import respond
 from jaxsolve.public import PublicTable, public_table
-from jaxsolve.search import compose_growing, growing_resolver, table_oracle
+from jaxsolve.search import growing_resolver, resolve_game, table_oracle
 
 PAPER: dict[tuple[str, str], dict[int, float]] = {
     ("leduc", "zero"): {33: 854.0, 100: 774.0, 300: 540.0, 1000: 145.0},
@@ -143,7 +143,7 @@ def _gaps(
         **sizes,
     )
     keys = [jax.random.key(k) for k in range(seeds)]
-    return [respond(table, compose_growing(resolver, value, key)).exploitability for key in keys]
+    return [respond(table, resolve_game(resolver, value, key)).exploitability for key in keys]
 
 
 def _row(

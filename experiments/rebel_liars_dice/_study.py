@@ -36,8 +36,8 @@ import games
 import jaxsolve as js
 from experiments._report import Report
 from jaxsolve import learn, nets
-from jaxsolve.public import PublicGame, actions_limit, no_limit, policy_of, public_game
-from jaxsolve.search import compose, continual, subgames
+from jaxsolve.public import PublicGame, actions_limit, no_limit, public_game, public_table
+from jaxsolve.search import fixed_resolver, resolve_game, subgames
 
 RESULTS = Path(__file__).parent / "results"
 """Committed results, one JSON and one Markdown file per device and version of JAX."""
@@ -167,17 +167,11 @@ def without_network(size: str, settings: Settings) -> list[dict[str, Any]]:
     study = _Study(size, settings)
     iterations = settings.exact_iterations
     rows = []
-    for safe in (True, False):
-        search = continual(
-            study.game,
-            no_limit,
-            study.solver,
-            iterations=iterations,
-            alpha=settings.alpha,
-            safe=safe,
+    for name, alpha, when in (("continual", settings.alpha, "own"), ("average", None, "every")):
+        resolver = fixed_resolver(
+            study.table, no_limit, study.solver, iterations=iterations, alpha=alpha
         )
-        name = "continual" if safe else "average"
-        gap = study.exploitability([compose(search, None)])
+        gap = study.exploitability([resolve_game(resolver, None, when=when)])
         rows.append(study.row("exact", name, iterations, gap))
     return rows
 
@@ -205,19 +199,21 @@ def learn_and_measure(
         "examples": int(done.curve[-1]["examples"]),
     }
     rows = []
-    for name, count, options in (
-        ("continual", 1, {"safe": True, "alpha": settings.alpha}),
-        ("average", 1, {"safe": False, "every": False}),
-        ("random iteration", settings.repeats, {"safe": False, "every": False, "sampled": True}),
+    for name, count, when, options in (
+        ("continual", 1, "own", {"alpha": settings.alpha}),
+        ("average", 1, "end", {"alpha": None}),
+        ("random iteration", settings.repeats, "end", {"alpha": None, "sampled": True}),
     ):
         if not count:
             continue
-        search = continual(
-            study.game, study.limit, study.solver, iterations=settings.iterations, **options
+        resolver = fixed_resolver(
+            study.table, study.limit, study.solver, iterations=settings.iterations, **options
         )
-        keys = [jax.random.key(k) if search.sampled else None for k in range(count)]
-        gap = study.exploitability([compose(search, done.net, key) for key in keys])
-        label = f"{name}, {count} mixed" if search.sampled else name
+        drawn = "sampled" in options
+        keys = [jax.random.key(k) if drawn else None for k in range(count)]
+        found = [resolve_game(resolver, done.net, key, when=when) for key in keys]
+        gap = study.exploitability(found)
+        label = f"{name}, {count} mixed" if drawn else name
         rows.append(study.row(part.data, label, settings.iterations, gap) | trained)
     return rows, done.curve
 
@@ -230,6 +226,7 @@ class _Study:
         self.size, self.settings = size, settings
         rules = games.load(name)
         self.game: PublicGame = public_game(rules)
+        self.table = public_table(self.game)
         self.tree = js.compile(rules, layout="hands")
         self.limit, self.solver = actions_limit(2), js.cfr_plus()
 
@@ -260,7 +257,7 @@ class _Study:
 
     def exploitability(self, tables: list[np.ndarray]) -> float:
         """Returns that of a mixture of composed policies."""
-        policies = [policy_of(self.tree, self.game, table) for table in tables]
+        policies = [self.table.policy_of(self.tree, table) for table in tables]
         return float(js.exploitability(self.tree, js.mix_policies(self.tree, policies)))
 
     def row(self, data: str, policy: str, iterations: int, gap: float) -> dict[str, Any]:

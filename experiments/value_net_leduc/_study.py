@@ -27,8 +27,8 @@ import games
 import jaxsolve as js
 from experiments._report import Report
 from jaxsolve import learn, nets
-from jaxsolve.public import PublicGame, no_limit, policy_of, public_game, round_limit
-from jaxsolve.search import compose, continual, oracle, subgames
+from jaxsolve.public import PublicGame, no_limit, public_game, public_table, round_limit
+from jaxsolve.search import fixed_resolver, oracle, resolve_game, subgames
 from jaxsolve.types import CHANCE
 
 RESULTS = Path(__file__).parent / "results"
@@ -123,6 +123,7 @@ class _Study:
         self.settings, self.out, self.say = settings, out, say
         rules = games.load("leduc")
         self.game: PublicGame = public_game(rules)
+        self.table = public_table(self.game)
         self.tree = js.compile(rules, layout="hands")
         self.rows: list[dict[str, Any]] = []
         self.curve: list[dict[str, float]] = []
@@ -217,8 +218,8 @@ class _Study:
             self._search("oracle", 0.0, iterations, leaf, 1)
 
     def _search(self, leaf: str, seconds: float, iterations: int, value: Any, seeds: int) -> None:
-        search = continual(
-            self.game,
+        resolver = fixed_resolver(
+            self.table,
             round_limit,
             js.pcfr_plus(),
             iterations=iterations,
@@ -227,7 +228,7 @@ class _Study:
         gaps = []
         for seed in range(seeds):
             key = None if seeds == 1 else jax.random.key(seed)
-            policy = policy_of(self.tree, self.game, compose(search, value, key))
+            policy = self.table.policy_of(self.tree, resolve_game(resolver, value, key))
             gaps.append(float(js.exploitability(self.tree, policy)))
         self._add(leaf, seconds, iterations, gaps)
 

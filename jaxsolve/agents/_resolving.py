@@ -1,10 +1,8 @@
-"""Agents that search: continual re-solving as a state machine.
+"""Agents that search: continual re-solving in a match, over any search engine.
 
-The state of a match is that of the last search: the public node it started from, the ranges and
-values at its nodes. To act, the agent walks from there towards the current public state as far as
-the last search went, re-solves from that node under the gadget, and plays what the new search says
-where it is (Schmid et al. 2023, "Modified continual re-solving"). `search.compose` does the same at
-all public states at once; the agent's policy is that table, and a test says so.
+The agent steps the state machine of `search.resolving`: it advances to the public state of its
+decision, searches, and plays what the search says for its private state. `search.resolve_game` does
+the same at all public states at once; the agent's policy is that table, and tests say so.
 """
 
 from __future__ import annotations
@@ -16,173 +14,133 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.agents._fixed import decide
+from jaxsolve.agents._track import follow as follow_infostate
+from jaxsolve.agents._track import tracker
 from jaxsolve.game import Agent, Decision, Observation
-from jaxsolve.public import Limit, PublicGame, hands_of
-from jaxsolve.search.fixed import Gadget, Search, at_nodes, solve_belief, subgames
-from jaxsolve.tree import TreeInfo
+from jaxsolve.public import PublicTable
+from jaxsolve.search.resolving import Resolver, ResolvingState, follow, init, search
+from jaxsolve.tree import PublicTree
 from jaxsolve.types import Array, PRNGKey
 from jaxsolve.values import ValueFunction, check_value
 
 
 class Memory(NamedTuple):
-    """What the agent keeps of its last search (M nodes, H hands).
+    """What the agent keeps between its decisions.
 
     Attributes:
         seat: int32 [], its own.
-        searched: bool [], whether it has searched in this match.
-        root: int32 [], public node at which the last search started.
-        ranges: float [2, M, H], own reaches at the nodes of that search.
-        values: float [2, M, H], counterfactual values there.
-        seed: uint32 [], draws the policies that searches start from.
+        seed: uint32 [], of the searches of this match.
+        decisions: int32 [], own ones so far.
+        infostate: int32 [], of the last one; see `_track`.
+        public: int32 [], its public state.
+        state: of the machine.
+        tree: of the last search.
     """
 
     seat: Array
-    searched: Array
-    root: Array
-    ranges: Array
-    values: Array
     seed: Array
+    decisions: Array
+    infostate: Array
+    public: Array
+    state: ResolvingState
+    tree: Any
 
 
 class _Map(NamedTuple):
-    """Public nodes as arrays (P nodes, D longest path, I infosets).
+    """Public states as arrays (P of them, W the longest path, I infosets).
 
     Attributes:
-        subgame_class: int32 [P].
         depth: int32 [P].
-        path: int32 [P, D], the place among its siblings of each node on the way; -1 after the last.
-        node: int32 [2, I], public node of each player's infosets.
-        hand: int32 [2, I].
+        path: int32 [P, W], children from the first public state to each, then -1.
+        public: int32 [2, I], public state of each player's infosets.
+        private: int32 [2, I], private state there.
     """
 
-    subgame_class: Array
     depth: Array
     path: Array
-    node: Array
-    hand: Array
+    public: Array
+    private: Array
 
 
 def resolving(
-    search: Search,
-    limit: Limit,
+    resolver: Resolver[Any],
     value: ValueFunction | None,
-    info: TreeInfo,
+    tree: PublicTree,
     *,
+    prior: Any = None,
     random_start: bool = False,
     name: str = "resolving",
 ) -> Agent:
     """Returns the agent of a search.
 
     Args:
-        search: how (`search.continual`), safe and re-solving at every decision.
-        limit: the one that the search was made with.
-        value: worth of leaves at the depth limit.
-        info: of the tree on which matches are played.
-        random_start: searches start from random policies, others in every match.
+        resolver: how (`search.growing_resolver`, or `search.fixed_resolver` with grouped=False),
+            with a gadget.
+        value: worth of leaves; None where searches go to the end of the game.
+        tree: the game, compiled; it says which infosets observations lead to.
+        prior: of actions, a `PriorFunction`; uniform by default.
+        random_start: searches that need no key start from random policies, others in every match.
         name: for tables of results.
 
     Raises:
-        ValueError: the search is not one that an agent can follow, or the network is of another
-            game.
+        ValueError: the search is not one that an agent can follow, or the value function or the
+            tree is of another game.
     """
-    check_value(value, search.game)
-    if not search.safe or not search.every:
-        raise ValueError("an agent re-solves safely at every decision: safe=True, every=True")
-    game = search.game
-    games = subgames(game, limit)
-    where = _map(game, info)
-    size = games.content.nodes.actor.shape[-1]
-    width = game.game.num_actions
-    action = np.full((len(game.parent), max(map(len, game.children))), -1)
-    for k, below in enumerate(game.children):
-        action[k, : len(below)] = game.action[below]
-    actions = jnp.asarray(action)
+    table, engine, info = resolver.table, resolver.engine, tree.info
+    if table is None:
+        raise ValueError(f"{resolver.game}: give the resolver table=public.public_table(game)")
+    check_value(value, table)
+    if resolver.alpha is None:
+        raise ValueError("an agent re-solves under a gadget: give the resolver alpha=0.5")
+    where, infostates = _map(table, tree), tracker(info)
+    keyed = engine.random or random_start
 
-    def init(seat: Array, key: PRNGKey) -> Memory:
-        blank = jnp.zeros((2, size, game.num_hands))
-        return Memory(
-            seat, jnp.zeros((), bool), jnp.int32(game.root), blank, blank, jax.random.bits(key)
-        )
+    def begin(seat: Array, key: PRNGKey) -> Memory:
+        zero, root = jnp.zeros((), jnp.int32), resolver.root
+        seat = jnp.asarray(seat, jnp.int32)
+        seed = jax.random.bits(key)
+        return Memory(seat, seed, zero, seat, zero, init(engine, root), engine.blank(root))
 
     def act(memory: Memory, seen: Observation, key: PRNGKey) -> tuple[Decision, Memory]:
-        if seen.infoset is None:
-            raise ValueError(
-                f"the agent {name!r} needs the number of its infoset: play it in "
-                "evaluate.arena(js.compile(game))"
-            )
-        node = where.node[seen.player, seen.infoset]
-        hand = where.hand[seen.player, seen.infoset]
-        last = games.at(where.subgame_class[memory.root])
-        there, depth = _descend(where, last.nodes.child, memory.root, node)
-        here = memory.searched
-        root = jnp.where(here, _at_depth(where, game, node, depth), game.root)
-        ranges = jnp.where(here, memory.ranges[:, there], 1.0)
-        theirs = 1 - memory.seat
-        on = here & (jnp.arange(2) == theirs)
-        promised = jnp.where(on[:, None], memory.values[:, there], 0)
-        gadget = Gadget(on, promised, jnp.asarray(search.alpha, ranges.dtype))
-        found = solve_belief(
-            games,
-            value,
-            search.solver,
-            where.subgame_class[root],
-            ranges,
-            gadget,
-            iterations=search.iterations,
-            key=jax.random.fold_in(jax.random.key(memory.seed), root) if random_start else None,
-            mean_values=search.mean_values,
+        infoset, infostate = seen.infoset, memory.infostate
+        if infoset is None:
+            infostate = follow_infostate(infostates, infostate, seen)
+            infoset = jnp.asarray(infostates.infoset)[infostate]
+        public, hand = where.public[seen.player, infoset], where.private[seen.player, infoset]
+        on = where.depth[memory.public] + jnp.arange(where.path.shape[1])
+        path = where.path[public].at[on].get(mode="fill", fill_value=-1)
+        state = follow(engine, memory.state, memory.tree, path)
+        level = None
+        if keyed:
+            level = jax.random.fold_in(jax.random.key(memory.seed), memory.decisions)
+        state, found = search(engine, state, memory.seat, value, prior, level, alpha=resolver.alpha)
+        mine = engine.policy(found, state.at)[:, hand]
+        place = jnp.cumsum(seen.legal) - 1
+        policy = jnp.where(seen.legal, mine[jnp.clip(place, 0, len(mine) - 1)], 0)
+        after = memory._replace(
+            decisions=memory.decisions + 1,
+            infostate=infostate,
+            public=public,
+            state=state,
+            tree=engine.tree(found),
         )
-        policies, reached, values = at_nodes(found)
-        local, _ = _descend(where, found.nodes.child, root, node)
-        mine = policies[local, :, hand]
-        slots = actions[node][: mine.shape[0]]
-        spread = jnp.zeros(width, mine.dtype)
-        spread = spread.at[jnp.where(slots >= 0, slots, width)].set(mine, mode="drop")
-        after = Memory(memory.seat, jnp.ones((), bool), root, reached, values, memory.seed)
-        return decide(spread, key), after
+        return decide(policy, key), after
 
-    return Agent(init, act, name, info.name)
+    return Agent(begin, act, name, info.name)
 
 
-def _map(game: PublicGame, info: TreeInfo) -> _Map:
-    size = len(game.parent)
-    depth, slot = np.zeros(size, np.int64), np.zeros(size, np.int64)
-    for k, below in enumerate(game.children):
-        depth[below] = depth[k] + 1
-        slot[below] = np.arange(len(below))
-    path = np.full((size, int(depth.max()) + 1), -1)
-    for k in range(1, size):
-        up = game.parent[k]
-        path[k] = path[up]
-        path[k, depth[up]] = slot[k]
-    places = [hands_of(game, info, i) for i in range(2)]
-    most = max(len(node) for node, _ in places)
-    node, hand = np.zeros((2, most), int), np.zeros((2, most), int)
-    for i, (n, h) in enumerate(places):
-        node[i, : len(n)], hand[i, : len(h)] = n, h
-    arrays = (game.subgame_class, depth, path, node, hand)
-    return _Map(*(jnp.asarray(x, jnp.int32) for x in arrays))
-
-
-def _descend(where: _Map, child: Array, root: Array, node: Array) -> tuple[Array, Array]:
-    """Returns (the local node that lies furthest on the way from a root to a node, its depth)."""
-
-    def step(carry: tuple[Array, Array], depth: Array) -> tuple[tuple[Array, Array], None]:
-        local, reached = carry
-        slot = where.path[node, depth]
-        below = child[local, slot.clip(0)]
-        go = (depth == reached) & (slot >= 0) & (below >= 0)
-        return (jnp.where(go, below, local), reached + go), None
-
-    start = (jnp.int32(0), where.depth[root])
-    return jax.lax.scan(step, start, jnp.arange(where.path.shape[1]))[0]
-
-
-def _at_depth(where: _Map, game: PublicGame, node: Array, depth: Array) -> Array:
-    """Returns the public node of that depth on the way to a node."""
-    parent = jnp.asarray(game.parent, jnp.int32)
-
-    def up(_: Any, k: Array) -> Array:
-        return jnp.where(where.depth[k] > depth, parent[k], k)
-
-    return jax.lax.fori_loop(0, where.path.shape[1], up, node)
+def _map(table: PublicTable, tree: PublicTree) -> _Map:
+    size = len(table.parent)
+    depth = np.zeros(size, int)
+    path = np.full((size, table.depth), -1)
+    for here in range(1, size):
+        up = table.parent[here]
+        depth[here] = depth[up] + 1
+        path[here] = path[up]
+        path[here, depth[up]] = table.step[here]
+    places = [table.places_of(tree.info, i) for i in range(2)]
+    most = max(len(public) for public, _ in places)
+    public, private = np.zeros((2, most), int), np.zeros((2, most), int)
+    for i, (p, h) in enumerate(places):
+        public[i, : len(p)], private[i, : len(h)] = p, h
+    return _Map(*(jnp.asarray(x, jnp.int32) for x in (depth, path, public, private)))

@@ -114,8 +114,9 @@ def _opponent(
 ) -> Agent:
     import jaxsolve as js
     from jaxsolve import agents
-    from jaxsolve.public import no_limit, policy_of, public_game
-    from jaxsolve.search.fixed import compose, continual
+    from jaxsolve.public import no_limit, public_table
+    from jaxsolve.search.fixed import fixed_resolver
+    from jaxsolve.search.resolving import resolve_game
 
     if policy is not None:
         return agents.fixed(js.load_policy(tree, policy))
@@ -128,6 +129,6 @@ def _opponent(
         return agents.fixed(found.average)
     # The agent that searches in turn plays the same policy; all its searches at once are batches.
     print("searching at every public state ...", file=sys.stderr)
-    public = public_game(rules)
-    search = continual(public, no_limit, js.pcfr_plus(), iterations=iterations)
-    return agents.fixed(policy_of(tree, public, compose(search, None)), name="resolving")
+    table = public_table(rules, cards=True)
+    resolver = fixed_resolver(table, no_limit, js.pcfr_plus(), iterations=iterations)
+    return agents.fixed(table.policy_of(tree, resolve_game(resolver, None)), name="resolving")

@@ -18,19 +18,21 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from jaxsolve.learn._data import Examples, Source, draw_beliefs
-from jaxsolve.learn._sound_play import Lane, Memory, fresh_lane, play
+from jaxsolve.learn._sound_play import Episode, Trajectory, fresh_episode, play, state_at
 from jaxsolve.learn._sound_search import Queries, logged_search
 from jaxsolve.nets import Net, policy_prior
-from jaxsolve.public import PublicState, Transitions
-from jaxsolve.search.fixed import Gadget
-from jaxsolve.search.growing import GrowingResolver, Grown
-from jaxsolve.types import Array, PRNGKey
+from jaxsolve.public import ListedModel, PublicState
+from jaxsolve.search.growing import GrowingEngine, Grown
+from jaxsolve.search.resolving import BeliefSubgame, Resolver, choose, subgame_of
+from jaxsolve.search.resolving import init as init_resolving
+from jaxsolve.types import Array, PRNGKey, PyTree
 
 NEVER = 1 << 30
 """More decisions than any game has."""
@@ -77,13 +79,13 @@ class Queue(NamedTuple):
     """Queries that wait, a ring (R at most).
 
     Attributes:
-        subgame_class: int32 [R].
+        root: public states, as searches may start from them, leading axis R.
         beliefs: float [R, 2, H].
         taken: int32 [], where the oldest is.
         waiting: int32 [], how many.
     """
 
-    subgame_class: Array
+    root: PyTree
     beliefs: Array
     taken: Array
     waiting: Array
@@ -94,7 +96,7 @@ class SoundState(NamedTuple):
 
     Attributes:
         step: int32 [].
-        lanes: the episodes, leading axis E.
+        episodes: leading axis E.
         queue: queries.
         ended: int32 [], episodes that are over.
         outcome: float [], sum of their outcomes to player 0.
@@ -104,7 +106,7 @@ class SoundState(NamedTuple):
     """
 
     step: Array
-    lanes: Lane
+    episodes: Episode
     queue: Queue
     ended: Array
     outcome: Array
@@ -114,7 +116,7 @@ class SoundState(NamedTuple):
 
 
 def sound_self_play(
-    resolver: GrowingResolver, settings: SelfPlaySettings | None = None, **options: Any
+    resolver: Resolver[GrowingEngine], settings: SelfPlaySettings | None = None, **options: Any
 ) -> Source:
     """Returns the examples of sound self-play, E + S in a batch.
 
@@ -131,26 +133,23 @@ def sound_self_play(
     """
     chosen = dataclasses.replace(settings or SelfPlaySettings(), **options)
     _check(chosen)
-    table, search = resolver.table, resolver.search
-    transitions: Transitions = table.device_transitions
-    depth, lanes, solvers = search.model.depth, chosen.episodes, chosen.num_solvers
+    engine, first = resolver.engine, resolver.root
+    search, model, hands = engine.options, engine.options.model, engine.hands
+    depth, episodes, solvers = model.depth, chosen.episodes, chosen.num_solvers
     slots = max(1, math.ceil(chosen.q_search), math.ceil(chosen.q_recursive))
     greedy_after = NEVER if chosen.greedy_after is None else chosen.greedy_after
-    hands, dtype = table.num_hands, transitions.weight.dtype
-    fresh = jnp.full((2, hands), 1 / hands, dtype)
+    blank = init_resolving(engine, first)
+    dtype = blank.ranges.dtype
 
     def init(key: PRNGKey) -> SoundState:
         zero = jnp.zeros((), jnp.int32)
-
-        def lane(key: PRNGKey) -> Lane:
-            return fresh_lane(transitions, search.capacity, resolver.way, depth, key)
-
+        keys = jax.random.split(key, episodes)
         return SoundState(
             step=zero,
-            lanes=jax.vmap(lane)(jax.random.split(key, lanes)),
+            episodes=jax.vmap(lambda key: fresh_episode(engine, first, depth, key))(keys),
             queue=Queue(
-                jnp.zeros(chosen.queue, jnp.int32),
-                jnp.broadcast_to(fresh, (chosen.queue, 2, hands)).copy(),
+                jax.tree.map(lambda x: _repeated(x, chosen.queue), first),
+                jnp.full((chosen.queue, 2, hands), 1 / hands, dtype),
                 jnp.copy(zero),
                 jnp.copy(zero),
             ),
@@ -164,87 +163,92 @@ def sound_self_play(
     def sample(net: Net, state: SoundState, key: PRNGKey) -> tuple[Examples, SoundState]:
         names = ("search", "play", "count", "fill", "td")
         keys = dict(zip(names, jax.random.split(key, len(names)), strict=True))
-        subgame_class, beliefs, there, queue = _pop(state.queue, solvers)
+        roots, beliefs, there, queue = _pop(state.queue, solvers)
+        roots = jax.vmap(lambda t, root: choose(t, root, first))(there, roots)
         if chosen.fill:
             which, how = jax.random.split(keys["fill"])
-            drawn = jax.random.randint(which, subgame_class.shape, 0, table.num_classes)
-            subgame_class = jnp.where(there, subgame_class, drawn)
-            random = draw_beliefs(transitions.possible[subgame_class], how).astype(dtype)
+            drawn = anywhere(state, which)
+            roots = jax.vmap(choose)(there, roots, drawn)
+            random = draw_beliefs(told(roots)[1].possible, how).astype(dtype)
             beliefs = jnp.where(there[:, None, None], beliefs, random)
         works = there | chosen.fill
-        grown, queries = searches(net, state, subgame_class, beliefs, keys["search"])
+        seats = jax.vmap(model.actor_of)(state.episodes.root)
+        found, queries = searches(net, state, seats, roots, beliefs, keys["search"])
 
         slot = state.step % depth
-        acted, solved = _split(grown, lanes)
+        acted, solved = _split(found, episodes)
         after, played = jax.vmap(
-            lambda lane, found, key: play(
-                transitions,
-                lane,
+            lambda episode, seat, found, key: play(
+                engine,
+                first,
+                episode,
+                seat,
                 found,
                 slot,
                 key,
                 epsilon=chosen.epsilon,
                 greedy_after=greedy_after,
             )
-        )(state.lanes, acted, jax.random.split(keys["play"], lanes))
-        sends = _counts(keys["count"], chosen, works, lanes, slots) & (queries.seen > 0)[:, None]
+        )(state.episodes, seats, acted, jax.random.split(keys["play"], episodes))
+        sends = _counts(keys["count"], chosen, works, episodes, slots)
+        sends = sends & (queries.seen > 0)[:, None]
         queue, lost = _push(queue, queries, sends)
-        td1 = jax.random.bernoulli(keys["td"], chosen.p_td1, (lanes,))
+        td1 = jax.random.bernoulli(keys["td"], chosen.p_td1, (episodes,))
         examples = jax.tree.map(
             lambda *x: jnp.concatenate(x),
-            _of_episodes(transitions, table.states, net, played.before, td1),
-            _of_queries(table.states, net, solved, subgame_class, beliefs, works),
+            _of_episodes(told, net, played.before, td1),
+            _of_queries(told, net, solved, roots, beliefs, works),
         )
         return examples, SoundState(
             step=state.step + 1,
-            lanes=after,
+            episodes=after,
             queue=queue,
             ended=state.ended + played.ended.sum(),
             outcome=state.outcome + played.outcome.sum(),
-            searches=state.searches + lanes + works.sum(),
-            asked=state.asked + jnp.stack([sends[:lanes].sum(), sends[lanes:].sum()]),
+            searches=state.searches + episodes + works.sum(),
+            asked=state.asked + jnp.stack([sends[:episodes].sum(), sends[episodes:].sum()]),
             lost=state.lost + lost,
         )
 
+    def told(roots: PyTree) -> tuple[PyTree, PublicState]:
+        if isinstance(model, ListedModel):
+            return roots, model.states.at(roots)
+        state = jax.vmap(lambda root: state_at(engine, root, dtype))(roots)
+        return state, state
+
+    def states_of(public: PyTree) -> PublicState:
+        return model.states.at(public) if isinstance(model, ListedModel) else public
+
+    def anywhere(state: SoundState, key: PRNGKey) -> PyTree:
+        """Returns random public states [S]: any that is listed, or those of the episodes."""
+        if isinstance(model, ListedModel):
+            return jax.random.randint(key, (solvers,), 0, len(model.table.actor))
+        some = jax.random.randint(key, (solvers,), 0, episodes)
+        return jax.tree.map(lambda x: x[some], state.episodes.root)
+
     def searches(
-        net: Net, state: SoundState, subgame_class: Array, beliefs: Array, key: PRNGKey
+        net: Net, state: SoundState, seats: Array, roots: PyTree, beliefs: Array, key: PRNGKey
     ) -> tuple[Grown, Queries]:
         """Returns the searches of all actors, then of all solvers."""
-        seat = transitions.actor[state.lanes.subgame_class]
-        each = jnp.arange(lanes)
-        mine: Memory = jax.tree.map(lambda x: x[each, seat], state.lanes.memory._replace(tree=()))
-        other = jnp.arange(2) == 1 - seat[:, None]
-        on = jnp.pad(other & mine.bound[:, None], ((0, solvers), (0, 0)))
-        promised = jnp.where(other[..., None], mine.promised[:, None], 0)
-        promised = jnp.pad(promised, ((0, solvers), (0, 0), (0, 0)))
-        path = jnp.pad(mine.path, ((0, solvers), (0, 0)), constant_values=-1)
-        alpha = jnp.full(lanes + solvers, resolver.alpha, dtype)
+        each = jnp.arange(episodes)
+        mine = jax.tree.map(lambda x: x[each, seats], state.episodes.seats)
+        acting = jax.vmap(lambda state, seat: subgame_of(state, seat, resolver.alpha))(mine, seats)
+        free = jax.tree.map(
+            lambda x: _repeated(x, solvers), subgame_of(blank, jnp.int32(0), resolver.alpha)
+        )
+        free = free._replace(root=roots, ranges=beliefs)
         prior = None
         if net.module.actions:
             prior = policy_prior(net, temperature=chosen.temperature)
 
-        def one(
-            subgame_class: Array, ranges: Array, gadget: Gadget, path: Array, key: PRNGKey
-        ) -> Any:
-            return logged_search(
-                search,
-                net,
-                subgame_class,
-                ranges,
-                key,
-                gadget=gadget,
-                path_to_focus=path,
-                prior=prior,
-                slots=slots,
-            )
+        def one(subgame: BeliefSubgame, key: PRNGKey) -> tuple[Grown, Queries]:
+            return logged_search(search, net, subgame, key, prior=prior, slots=slots)
 
-        return jax.vmap(one)(
-            jnp.concatenate([mine.root, subgame_class]),
-            jnp.concatenate([mine.ranges, beliefs]),
-            Gadget(on, promised, alpha),
-            path,
-            jax.random.split(key, lanes + solvers),
+        found: tuple[Grown, Queries] = jax.vmap(one)(
+            jax.tree.map(lambda *x: jnp.concatenate(x), acting, free),
+            jax.random.split(key, episodes + solvers),
         )
+        return found
 
     def counts(state: SoundState) -> dict[str, Array]:
         return {
@@ -262,53 +266,48 @@ def sound_self_play(
         search.exploration,
     )
     about = (
-        f"{table.game.name}, {chosen}, {search.solver.name}, top {search.top}, "
+        f"{resolver.game}, {chosen}, {search.solver.name}, top {search.top}, "
         f"alpha {resolver.alpha}, search {[float(x) for x in numbers]}"
     )
-    return Source(init, sample, lanes + solvers, table.states.at, counts, about)
+    return Source(init, sample, episodes + solvers, states_of, counts, about)
 
 
-def _of_episodes(
-    transitions: Transitions, states: PublicState, net: Net, line: Any, td1: Array
-) -> Examples:
+Told = Callable[[PyTree], tuple[PyTree, PublicState]]
+"""Public states as searches start from them -> (`Examples.public`, what a network is given)."""
+
+
+def _of_episodes(told: Told, net: Net, before: Trajectory, td1: Array) -> Examples:
     """Returns decisions of the episodes as examples; the policy counts, the outcome with `td1`."""
-    met = line.pair[..., None] == jnp.arange(line.beliefs.shape[-1])
-    h0, h1 = transitions.weight.shape[1:]
-    pairs = transitions.weight[line.subgame_class]
-    mass = [
-        jnp.einsum("nab,nb->na", pairs, line.beliefs[:, 1, :h1]),
-        jnp.einsum("nab,na->nb", pairs, line.beliefs[:, 0, :h0]),
-    ]
-    hands = line.beliefs.shape[-1]
-    against = jnp.stack([jnp.pad(m, ((0, 0), (0, hands - m.shape[1]))) for m in mass], 1)
+    public, state = told(before.root)
+    met = before.pair[..., None] == jnp.arange(before.beliefs.shape[-1])
     # Counterfactual values hold the chance of meeting the opponent's beliefs.
-    sign = jnp.asarray([1, -1], line.outcome.dtype)
-    worth = line.outcome[:, None, None] * sign[:, None] * against
-    weight = (line.made * td1)[:, None, None] * met
+    sign = jnp.asarray([1, -1], before.outcome.dtype)
+    worth = before.outcome[:, None, None] * sign[:, None] * before.against
+    weight = (before.made * td1)[:, None, None] * met
     return Examples(
-        line.subgame_class,
-        line.beliefs,
-        jnp.where(met, worth, 0) / net.unit(states.at(line.subgame_class))[:, None, None],
-        line.policy,
+        public,
+        before.beliefs,
+        jnp.where(met, worth, 0) / net.unit(state)[:, None, None],
+        before.policy,
         weight,
-        line.made,
+        before.made,
     )
 
 
 def _of_queries(
-    states: PublicState,
-    net: Net,
-    solved: Grown,
-    subgame_class: Array,
-    beliefs: Array,
-    works: Array,
+    told: Told, net: Net, solved: Grown, roots: PyTree, beliefs: Array, works: Array
 ) -> Examples:
+    public, state = told(roots)
     weight = works.astype(beliefs.dtype)
-    values = solved.root_values / net.unit(states.at(subgame_class))[:, None, None]
+    values = solved.root_values / net.unit(state)[:, None, None]
     # What an idle solver finds must not stop a run.
     values = jnp.where(works[:, None, None], values, 0)
     every = jnp.broadcast_to(weight[:, None, None], values.shape)
-    return Examples(subgame_class, beliefs, values, solved.average[:, 0], every, weight)
+    return Examples(public, beliefs, values, solved.average[:, 0], every, weight)
+
+
+def _repeated(array: Array, count: int) -> Array:
+    return jnp.broadcast_to(array, (count, *jnp.shape(array))).copy()
 
 
 def _split(tree: Any, count: int) -> tuple[Any, Any]:
@@ -328,31 +327,30 @@ def _counts(
     return (jnp.arange(slots) < count[:, None]) & active[:, None]
 
 
-def _pop(queue: Queue, count: int) -> tuple[Array, Array, Array, Queue]:
-    """Returns (classes [S], beliefs [S, 2, H], whether there is one [S], what waits)."""
-    each = jnp.arange(count)
-    at = (queue.taken + each) % len(queue.subgame_class)
-    there = each < queue.waiting
+def _pop(queue: Queue, count: int) -> tuple[PyTree, Array, Array, Queue]:
+    """Returns (public states [S], beliefs [S, 2, H], whether there is one [S], what waits)."""
+    room, each = len(queue.beliefs), jnp.arange(count)
+    at = (queue.taken + each) % room
     number = jnp.minimum(queue.waiting, count)
-    left = queue._replace(
-        taken=(queue.taken + number) % len(queue.subgame_class), waiting=queue.waiting - number
-    )
-    subgame_class = jnp.where(there, queue.subgame_class[at], 0)
-    return subgame_class, queue.beliefs[at], there, left
+    left = queue._replace(taken=(queue.taken + number) % room, waiting=queue.waiting - number)
+    roots = jax.tree.map(lambda x: x[at], queue.root)
+    return roots, queue.beliefs[at], each < queue.waiting, left
 
 
 def _push(queue: Queue, queries: Queries, sends: Array) -> tuple[Queue, Array]:
     """Returns (what waits, how many were lost): the new ones [N, L] that are sent come last."""
-    room, flat = len(queue.subgame_class), sends.reshape(-1)
+    room, flat = len(queue.beliefs), sends.reshape(-1)
     rank = jnp.cumsum(flat) - flat
     at = jnp.where(flat, (queue.taken + queue.waiting + rank) % room, room)
     count = queue.waiting + flat.sum()
     over = jnp.maximum(count - room, 0)
+
+    def put(ring: Array, new: Array) -> Array:
+        return ring.at[at].set(new.reshape(-1, *ring.shape[1:]), mode="drop")
+
     return Queue(
-        queue.subgame_class.at[at].set(queries.subgame_class.reshape(-1), mode="drop"),
-        queue.beliefs.at[at].set(
-            queries.beliefs.reshape(-1, *queries.beliefs.shape[2:]), mode="drop"
-        ),
+        jax.tree.map(put, queue.root, queries.root),
+        put(queue.beliefs, queries.beliefs),
         (queue.taken + over) % room,
         count - over,
     ), over

@@ -1,10 +1,8 @@
-"""Episodes in which both players re-solve: what each remembers, and what happens to the game.
+"""Episodes in which both players re-solve: what happens to the game, and what is kept of it.
 
-Source: Schmid et al. 2023 (Student of Games), "Modified continual re-solving". A seat keeps its
-last tree. While the game goes on inside it, the next search starts at the current public state,
-with the ranges and the promised values of that tree; once the game has left it, it starts at the
-last public state inside, and the way from there grows. This is what `search.compose_growing` does
-for all public states at once.
+Each player steps the state machine of `search.resolving`: the actor searches, both advance. The
+game itself moves in the tree of the actor's search, whose focus is the current public state: what
+follows it is open there, in a table as in a tree that grows from rules.
 """
 
 from __future__ import annotations
@@ -14,273 +12,231 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.public import Transitions
-from jaxsolve.search.growing import Grown, ways_on
+from jaxsolve.public import PublicState, Transitions
+from jaxsolve.search.growing import Branches, GrowingEngine, Grown, ways_on
+from jaxsolve.search.resolving import ResolvingState, advance, at_root, choose, follow, init
 from jaxsolve.tree import pick, take
-from jaxsolve.types import Array, PRNGKey
+from jaxsolve.types import Array, PRNGKey, PyTree
 from jaxsolve.values import normalised
 
 
-class Tree(NamedTuple):
-    """What a seat keeps of its last search; fields as in `search.Growth` and `search.Grown`."""
-
-    row: Array
-    opened: Array
-    inside: Array
-    action_reach: Array
-    child_values: Array
-
-
-class Memory(NamedTuple):
-    """Where the next search of a seat starts (H private states, W the longest way).
+class Trajectory(NamedTuple):
+    """The last T decisions of an episode, a ring; T is the longest game.
 
     Attributes:
-        root: int32 [], subgame_class of the public state.
-        ranges: float [2, H], own reaches there.
-        promised: float [H], counterfactual values of the opponent there.
-        bound: bool [], whether there is a promise; not before the first search.
-        path: int32 [W], children from the root to the current public state, then -1.
-        length: int32 [], of the path.
-        at: int32 [], number of the current public state in the tree; -1 if it is not opened there.
-        tree: the last search, a `Tree`, or () where it is left out.
-    """
-
-    root: Array
-    ranges: Array
-    promised: Array
-    bound: Array
-    path: Array
-    length: Array
-    at: Array
-    tree: Any
-
-
-class Line(NamedTuple):
-    """The last T decisions of an episode's lane, a ring; T is the longest game.
-
-    Attributes:
-        subgame_class: int32 [T].
+        root: each public state, as a search may start from it, leading axis T.
         beliefs: float [T, 2, H].
         policy: float [T, A, H], what was found for all private states.
+        against: float [T, 2, H], each private state's probability of meeting the other's beliefs.
         pair: int32 [T, 2], the private states.
         outcome: float [T], to player 0, once the episode is over.
         made: float [T], 1 where there is an entry.
     """
 
-    subgame_class: Array
+    root: PyTree
     beliefs: Array
     policy: Array
+    against: Array
     pair: Array
     outcome: Array
     made: Array
 
 
-class Lane(NamedTuple):
+class Episode(NamedTuple):
     """A game that is played over and over.
 
     Attributes:
-        subgame_class: int32 [], the current public state.
+        root: the current public state, as a search may start from it.
         pair: int32 [2], the private states.
         played: int32 [], decisions of this episode so far.
-        memory: of both seats, leading axis 2.
-        line: the last decisions.
+        seats: where both players are, leading axis 2.
+        trees: of their last searches, leading axis 2.
+        trajectory: the last decisions.
     """
 
-    subgame_class: Array
+    root: PyTree
     pair: Array
     played: Array
-    memory: Memory
-    line: Line
+    seats: ResolvingState
+    trees: Branches
+    trajectory: Trajectory
 
 
 class Played(NamedTuple):
-    """What one decision of a lane leaves.
+    """What one decision of an episode leaves.
 
     Attributes:
         ended: bool [], whether the episode is over.
         outcome: float [], to player 0; 0 if not.
-        before: one entry of `Line`, T decisions old: its outcome is known.
+        before: one entry of `Trajectory`, T decisions old: its outcome is known.
     """
 
     ended: Array
     outcome: Array
-    before: Line
+    before: Trajectory
 
 
-def fresh_memory(transitions: Transitions, capacity: int, way: int) -> Memory:
-    """Returns what a seat knows before the first move."""
-    hands, actions, width = transitions.num_hands, transitions.num_actions, transitions.num_children
-    dtype, zero = transitions.weight.dtype, jnp.zeros((), jnp.int32)
-    each = jnp.zeros((capacity, width), jnp.int32)
-    return Memory(
-        root=zero,
-        ranges=jnp.ones((2, hands), dtype),
-        promised=jnp.zeros(hands, dtype),
-        bound=jnp.zeros((), bool),
-        path=jnp.full(max(way, 1), -1, jnp.int32),
-        length=zero,
-        at=zero - 1,
-        tree=Tree(
-            row=each[:, 0],
-            opened=each - 1,
-            inside=each > 0,
-            action_reach=jnp.zeros((capacity, 2, actions + 1, hands), dtype),
-            child_values=jnp.zeros((capacity, 2, width, hands), dtype),
-        ),
-    )
-
-
-def remember(memory: Memory, grown: Grown) -> Memory:
-    """Returns what a seat knows after a search at the current public state."""
-    growth = grown.growth
-    tree = Tree(growth.row, growth.opened, growth.inside, grown.action_reach, grown.child_values)
-    return memory._replace(tree=tree, at=grown.focus)
-
-
-def advance(transitions: Transitions, memory: Memory, seat: Array, child: Array) -> Memory:
-    """Returns what a seat knows after the game has moved on.
+def fresh_episode(engine: GrowingEngine, root: PyTree, depth: int, key: PRNGKey) -> Episode:
+    """Returns an episode before its first decision.
 
     Args:
-        transitions: the public states.
-        memory: before.
-        seat: int32 [], whose it is.
-        child: int32 [], which child of the current public state follows.
+        engine: how both players search.
+        root: the first public state.
+        depth: T.
+        key: draws the private states.
     """
-    tree, here = memory.tree, jnp.maximum(memory.at, 0)
-    inside = (memory.at >= 0) & tree.inside[here, child]
-    source = transitions.parents_of[tree.row[here], child]
-    flat = tree.action_reach[here].reshape(2, 1, -1)
-    ranges = jnp.take_along_axis(flat, source, 2, mode="promise_in_bounds").sum(-1)
-    longer = memory.path.at[memory.length].set(child, mode="drop")
-    return memory._replace(
-        root=jnp.where(inside, transitions.child[tree.row[here], child], memory.root),
-        ranges=jnp.where(inside, ranges, memory.ranges),
-        promised=jnp.where(inside, tree.child_values[here, 1 - seat, child], memory.promised),
-        bound=memory.bound | inside,
-        path=jnp.where(inside, -1, longer),
-        length=jnp.where(inside, 0, memory.length + 1),
-        at=jnp.where(inside, tree.opened[here, child], -1),
+    tree, hands = engine.blank(root), engine.hands
+    actions, dtype = tree.action_reach.shape[2] - 1, tree.action_reach.dtype
+    zero = jnp.zeros((), jnp.int32)
+    entry = Trajectory(
+        root=root,
+        beliefs=jnp.full((2, hands), 1 / hands, dtype),
+        policy=jnp.zeros((actions, hands), dtype),
+        against=jnp.zeros((2, hands), dtype),
+        pair=jnp.zeros(2, jnp.int32),
+        outcome=jnp.zeros((), dtype),
+        made=jnp.zeros((), dtype),
     )
-
-
-def fresh_lane(transitions: Transitions, capacity: int, way: int, depth: int, key: PRNGKey) -> Lane:
-    """Returns a lane before its first episode."""
-    hands, dtype = transitions.num_hands, transitions.weight.dtype
-    zero = jnp.zeros(depth, jnp.int32)
-    line = Line(
-        subgame_class=zero,
-        beliefs=jnp.full((depth, 2, hands), 1 / hands, dtype),
-        policy=jnp.zeros((depth, transitions.num_actions, hands), dtype),
-        pair=jnp.zeros((depth, 2), jnp.int32),
-        outcome=jnp.zeros(depth, dtype),
-        made=jnp.zeros(depth, dtype),
-    )
-    memory = fresh_memory(transitions, capacity, way)
-    both = jax.tree.map(lambda x: jnp.stack([x, x]), memory)
-    return Lane(zero[0], _deal(transitions, key), zero[0], both, line)
+    both = jax.tree.map(lambda x: jnp.stack([x, x]), (init(engine, root), tree))
+    trajectory = jax.tree.map(lambda x: jnp.broadcast_to(x, (depth, *x.shape)).copy(), entry)
+    pair = deal(engine, root, dtype, key)
+    return Episode(root, pair, zero, both[0], both[1], trajectory)
 
 
 def play(
-    transitions: Transitions,
-    lane: Lane,
-    grown: Grown,
+    engine: GrowingEngine,
+    start: PyTree,
+    episode: Episode,
+    seat: Array,
+    found: Grown,
     slot: Array,
     key: PRNGKey,
     *,
     epsilon: Any,
     greedy_after: Any,
-) -> tuple[Lane, Played]:
-    """Returns a lane after one decision of whoever is to act.
+) -> tuple[Episode, Played]:
+    """Returns an episode after one decision.
 
     Args:
-        transitions: the public states.
-        lane: before.
-        grown: the actor's search, its focus the current public state.
+        engine: how both players search.
+        start: the first public state.
+        episode: before.
+        seat: int32 [], who acts.
+        found: the actor's search, its focus the current public state.
         slot: int32 [], where the decision goes in the ring.
         key: draws the action, chance, and the next deal.
         epsilon: share of uniform play in what is played.
         greedy_after: decisions of an episode after which the likeliest action is played.
     """
-    deal, moves = jax.random.split(key)
-    draws = jax.random.uniform(moves, (2,), transitions.weight.dtype)
-    seat, policy = transitions.actor[lane.subgame_class], grown.policy
-    hand = lane.pair[seat]
-    legal = transitions.legal[lane.subgame_class, :, hand]
+    model, growth = engine.options.model, found.growth
+    transitions = model.transitions(growth.store)
+    row, public = growth.row[found.focus], growth.public[found.focus]
+    dealt, moves = jax.random.split(key)
+    draws = jax.random.uniform(moves, (2,), found.average.dtype)
+    policy, hand = found.policy, episode.pair[seat]
+    legal = transitions.legal[row, :, hand]
     odds = (1 - epsilon) * policy[:, hand] + epsilon * legal / jnp.maximum(legal.sum(), 1)
-    action = jnp.where(lane.played >= greedy_after, jnp.argmax(odds), pick(odds, draws[0]))
-    ended, outcome, child, pair = step(transitions, lane.subgame_class, lane.pair, action, draws[1])
+    action = jnp.where(episode.played >= greedy_after, jnp.argmax(odds), pick(odds, draws[0]))
+    ended, outcome, child, pair = step(transitions, row, public, episode.pair, action, draws[1])
 
-    before = jax.tree.map(lambda x: x[slot], lane.line)
-    entry = Line(
-        lane.subgame_class,
-        beliefs_at_focus(transitions, grown, lane.subgame_class),
+    before = jax.tree.map(lambda x: x[slot], episode.trajectory)
+    beliefs = beliefs_at_focus(transitions, found)
+    entry = Trajectory(
+        episode.root,
+        beliefs,
         policy,
-        lane.pair,
+        _against(transitions.weight[public], beliefs),
+        episode.pair,
         outcome,
         jnp.ones((), outcome.dtype),
     )
-    line = jax.tree.map(lambda ring, x: ring.at[slot].set(x), lane.line, entry)
-    depth = len(line.made)
-    of_this = (slot - jnp.arange(depth)) % depth <= lane.played
-    line = line._replace(outcome=jnp.where(of_this & ended, outcome, line.outcome))
-
-    memory = jax.tree.map(lambda x: x[seat], lane.memory)
-    both = jax.tree.map(lambda all_, x: all_.at[seat].set(x), lane.memory, remember(memory, grown))
-    both = jax.vmap(lambda m, s: advance(transitions, m, s, child))(both, jnp.arange(2))
-    # A tree of the last episode is not looked at: `at` says that there is none.
-    start = fresh_memory(transitions, 1, lane.memory.path.shape[-1])._replace(tree=())
-    kept = jax.tree.map(lambda new, old: jnp.where(ended, new, old), start, both._replace(tree=()))
-    lane = Lane(
-        subgame_class=jnp.where(ended, 0, transitions.child[lane.subgame_class, child]),
-        pair=jnp.where(ended, _deal(transitions, deal), pair),
-        played=jnp.where(ended, 0, lane.played + 1),
-        memory=kept._replace(tree=both.tree),
-        line=line,
+    trajectory = jax.tree.map(lambda ring, x: ring.at[slot].set(x), episode.trajectory, entry)
+    depth = len(trajectory.made)
+    of_this = (slot - jnp.arange(depth)) % depth <= episode.played
+    trajectory = trajectory._replace(
+        outcome=jnp.where(of_this & ended, outcome, trajectory.outcome)
     )
-    return lane, Played(ended, jnp.where(ended, outcome, 0), before)
+
+    mine, tree = jax.tree.map(lambda x: x[seat], episode.seats), engine.tree(found)
+    mine = follow(engine, at_root(mine), tree, mine.path_to_focus)
+    seats, trees = jax.tree.map(
+        lambda both, x: both.at[seat].set(x), (episode.seats, episode.trees), (mine, tree)
+    )
+    seats = jax.vmap(lambda state, tree: advance(engine, state, tree, child))(seats, trees)
+    # A tree of the last episode is not looked at: `at` says that there is none.
+    fresh = jax.tree.map(lambda x: jnp.stack([x, x]), init(engine, start))
+    after = Episode(
+        root=choose(ended, start, model.root_of(growth.store, transitions.child[row, child])),
+        pair=jnp.where(ended, deal(engine, start, odds.dtype, dealt), pair),
+        played=jnp.where(ended, 0, episode.played + 1),
+        seats=choose(ended, fresh, seats),
+        trees=trees,
+        trajectory=trajectory,
+    )
+    return after, Played(ended, jnp.where(ended, outcome, 0), before)
 
 
 def step(
-    transitions: Transitions, subgame_class: Array, pair: Array, action: Array, draw: Array
+    transitions: Transitions, row: Array, public: Array, pair: Array, action: Array, draw: Array
 ) -> tuple[Array, Array, Array, Array]:
     """Returns (whether the game is over, outcome to player 0, child, private states [2]).
 
     Args:
-        transitions: the public states.
-        subgame_class: int32 [], where the game is.
+        transitions: of the public states.
+        row: int32 [], the row of the current public state in them.
+        public: int32 [], its number.
         pair: int32 [2], private states.
         action: int32 [], of whoever acts there.
         draw: float [], in [0, 1), decides chance.
     """
-    actor = transitions.actor[subgame_class]
-    own = transitions.child_of_action[subgame_class, action, pair[actor]]
-    wait = transitions.child_of_waiting[subgame_class, pair[1 - actor]]
-    ways, child, after = ways_on(
-        transitions, subgame_class, actor, own, wait, transitions.num_hands
-    )
-    chance = transitions.weight[subgame_class, pair[0], pair[1]]
+    actor = transitions.actor[row]
+    own = transitions.child_of_action[row, action, pair[actor]]
+    wait = transitions.child_of_waiting[row, pair[1 - actor]]
+    ways, child, after = ways_on(transitions, row, actor, own, wait, transitions.num_hands)
+    chance = transitions.weight[public, pair[0], pair[1]]
     # What is left of the pair's probability ends the game; rounding must not.
     over = jnp.maximum(chance - ways.sum(), 0)
     over = jnp.where(over > 1e-5 * chance, over, 0)
     way = pick(jnp.append(ways.reshape(-1), over), draw)
     ended = (way == ways.size) | (ways.sum() <= 0)
     way = jnp.minimum(way, ways.size - 1)
-    pay = transitions.payoff[subgame_class, action, pair[0], pair[1]]
+    pay = transitions.payoff[row, action, pair[0], pair[1]]
     outcome = jnp.where(ended, pay / jnp.where(over > 0, over, 1), 0)
     return ended, outcome, child.reshape(-1)[way], after.reshape(-1, 2)[way]
 
 
-def beliefs_at_focus(transitions: Transitions, grown: Grown, subgame_class: Array) -> Array:
+def beliefs_at_focus(transitions: Transitions, found: Grown) -> Array:
     """Returns float [2, H], both ranges under the average policies, each summing to 1."""
-    flow = take(grown.action_reach, grown.focus)
-    acts = (jnp.arange(2) == transitions.actor[subgame_class])[:, None]
-    return normalised(
-        jnp.where(acts, flow.sum(1), flow[:, 0]), transitions.possible[subgame_class]
-    )[0]
+    growth, focus = found.growth, found.focus
+    flow = take(found.action_reach, focus)
+    acts = (jnp.arange(2) == transitions.actor[growth.row[focus]])[:, None]
+    reach = jnp.where(acts, flow.sum(1), flow[:, 0])
+    return normalised(reach, transitions.possible[growth.public[focus]])[0]
 
 
-def _deal(transitions: Transitions, key: PRNGKey) -> Array:
-    """Returns int32 [2], the private states in which an episode starts."""
-    weight = transitions.weight[0]
-    draw = jax.random.uniform(key, (), weight.dtype)
+def deal(engine: GrowingEngine, root: PyTree, dtype: Any, key: PRNGKey) -> Array:
+    """Returns int32 [2], private states at the first public state, drawn as chance deals them."""
+    weight = pairs_at(engine, root, dtype)
+    draw = jax.random.uniform(key, (), dtype)
     return jnp.stack(jnp.divmod(pick(weight.reshape(-1), draw), weight.shape[1])).astype(jnp.int32)
+
+
+def pairs_at(engine: GrowingEngine, root: PyTree, dtype: Any) -> Array:
+    """Returns float [H0, H1], the probability of each pair of private states at a public state."""
+    model = engine.options.model
+    store, number = model.start(root, 1, dtype)
+    return model.transitions(store).weight[number]
+
+
+def state_at(engine: GrowingEngine, root: PyTree, dtype: Any) -> PublicState:
+    """Returns what a network is given of a public state."""
+    model = engine.options.model
+    store, number = model.start(root, 1, dtype)
+    return model.public_state(store, number)
+
+
+def _against(weight: Array, beliefs: Array) -> Array:
+    """Returns float [2, H], the probability of meeting the other's beliefs, by chance [H0, H1]."""
+    h0, h1 = weight.shape
+    mass = (weight @ beliefs[1, :h1], beliefs[0, :h0] @ weight)
+    return jnp.stack([jnp.pad(m, (0, beliefs.shape[1] - len(m))) for m in mass])

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.search.fixed import Gadget
 from jaxsolve.search.growing import (
     GrowingSearch,
     Grown,
@@ -24,7 +23,8 @@ from jaxsolve.search.growing import (
     grow,
     reach_at,
 )
-from jaxsolve.types import Array, PRNGKey
+from jaxsolve.search.resolving import BeliefSubgame, choose
+from jaxsolve.types import Array, PRNGKey, PyTree
 from jaxsolve.values import ValueFunction, normalised
 
 
@@ -33,47 +33,41 @@ class Queries(NamedTuple):
 
     Attributes:
         seen: float [], leaves that it asked about, counted in each iteration.
-        subgame_class: int32 [L], public states.
+        root: the public states, as searches may start from them, leading axis L.
         beliefs: float [L, 2, H], each sums to 1.
     """
 
     seen: Array
-    subgame_class: Array
+    root: PyTree
     beliefs: Array
 
 
 def logged_search(
     search: GrowingSearch,
     value: ValueFunction,
-    subgame_class: Array,
-    ranges: Array,
+    subgame: BeliefSubgame,
     key: PRNGKey,
     *,
-    gadget: Gadget,
-    path_to_focus: Array,
     prior: PriorFunction | None,
     slots: int,
 ) -> tuple[Grown, Queries]:
     """Returns the outcome of one search, as `gt_cfr` does, and some of its queries.
 
     Args:
-        search: options, in a table.
+        search: options.
         value: worth of leaves.
-        subgame_class: int32 [], the public state at the root.
-        ranges: float [2, H], own reaches of both players there.
+        subgame: where it starts.
         key: draws simulations, with the numbers of `gt_cfr`, and queries.
-        gadget: the constraint of re-solving.
-        path_to_focus: int32 [W], children on the way to the focus, then -1.
         prior: of PUCT.
         slots: L, queries to pick, each from all of them.
     """
-    state, problem = begin(search, value, subgame_class, ranges, gadget, path_to_focus, prior)
+    root, ranges, gadget, path = subgame
+    state, problem = begin(search, value, root, ranges, gadget, path, prior)
     picks = jax.random.fold_in(key, 1 << 31)  # no simulation has that number
-    hands = ranges.shape[-1]
     log = Queries(
         jnp.zeros((), ranges.dtype),
-        jnp.zeros(slots, jnp.int32),
-        jnp.full((slots, 2, hands), 1 / hands, ranges.dtype),
+        jax.tree.map(lambda x: jnp.broadcast_to(x, (slots, *jnp.shape(x))), root),
+        jnp.full((slots, *ranges.shape), 1 / ranges.shape[-1], ranges.dtype),
     )
 
     def note(state: SearchState, log: Queries) -> Queries:
@@ -85,21 +79,22 @@ def logged_search(
 
 def _log(search: GrowingSearch, state: SearchState, log: Queries, key: PRNGKey) -> Queries:
     """Returns the picks after one more iteration, whose leaves are all equally likely to be one."""
-    growth = state.growth
-    transitions = search.model.transitions(growth.store)
+    growth, model = state.growth, search.model
+    transitions = model.transitions(growth.store)
     leaves = growth.num_leaves
-    draws = jax.random.uniform(key, (len(log.subgame_class), 2), log.seen.dtype)
+    draws = jax.random.uniform(key, (len(log.beliefs), 2), log.seen.dtype)
     place = jnp.minimum((draws[:, 0] * leaves).astype(jnp.int32), leaves - 1)
     here, child = jnp.divmod(growth.leaf[jnp.maximum(place, 0)], growth.num_children)
-    subgame_class = jnp.maximum(transitions.child[growth.row[here], child], 0)
+    public = jnp.maximum(transitions.child[growth.row[here], child], 0)
     reach = jax.vmap(lambda n, k: reach_at(transitions, growth, state.action_reach, n, k))(
         here, child
     )
-    beliefs, _ = normalised(reach, transitions.possible[subgame_class])
+    beliefs, _ = normalised(reach, transitions.possible[public])
     seen = log.seen + leaves
     new = draws[:, 1] * seen < leaves
+    root = jax.vmap(lambda p: model.root_of(growth.store, p))(public)
     return Queries(
         seen,
-        jnp.where(new, subgame_class, log.subgame_class),
+        jax.vmap(choose)(new, root, log.root),
         jnp.where(new[:, None, None], beliefs, log.beliefs),
     )

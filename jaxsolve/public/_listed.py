@@ -6,7 +6,6 @@ import dataclasses
 from typing import Any
 
 import jax
-import numpy as np
 
 from jaxsolve.public._states import PublicState, StateFormat
 from jaxsolve.public._table import PublicTable
@@ -64,6 +63,10 @@ class ListedModel:
         """See `PublicModel`."""
         return self.states.at(public)
 
+    def actor_of(self, root: Array) -> Array:
+        """See `PublicModel`."""
+        return self.table.actor[root]
+
     def root_of(self, store: None, public: Array) -> Array:
         """See `PublicModel`; the number of the class."""
         return public
@@ -71,13 +74,10 @@ class ListedModel:
 
 def listed_model(table: PublicTable) -> ListedModel:
     """Returns the table of a game as a `PublicModel`."""
-    depth = np.ones(len(table.parent), int)
-    for p in range(1, len(depth)):
-        depth[p] = depth[table.parent[p]] + 1
     return ListedModel(
         table=table.device_transitions,
         states=table.states,
         format=table.format,
-        depth=int(depth.max()),
+        depth=table.depth,
         largest=int(table.below[0]),
     )

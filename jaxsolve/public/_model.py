@@ -81,6 +81,10 @@ class PublicModel(Protocol):
         """Returns what a value function is given of public states (int32 [...])."""
         ...
 
+    def actor_of(self, root: Any) -> Array:
+        """Returns int32 [], who acts at a public state that `root_of` returned."""
+        ...
+
     def root_of(self, store: Any, public: Array) -> Any:
         """Returns what a new search starts from at a public state (int32 [])."""
         ...

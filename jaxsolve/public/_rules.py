@@ -122,6 +122,11 @@ class RulesModel:
             subgame_class=jnp.full(public.shape, -1, jnp.int32),
         )
 
+    def actor_of(self, root: Worlds) -> Array:
+        """See `PublicModel`."""
+        actors = jax.vmap(self.game.actor)(root.states)
+        return jnp.asarray(actors[jnp.argmax(root.weight > 0)], jnp.int32)
+
     def root_of(self, store: Store, public: Array) -> Worlds:
         """See `PublicModel`; the worlds that are possible there."""
         found: Worlds = jax.tree.map(lambda x: x[public], store.worlds)

@@ -24,7 +24,7 @@ from jaxsolve.public._transitions import (
     transitions_of,
 )
 from jaxsolve.public._walk import Walk, walk_cards, walk_states
-from jaxsolve.tree import Policy, PublicTree, float_type, policy_from_probabilities
+from jaxsolve.tree import Policy, PublicTree, TreeInfo, float_type, policy_from_probabilities
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,6 +70,14 @@ class PublicTable:
     def num_classes(self) -> int:
         """K."""
         return len(self.representative)
+
+    @functools.cached_property
+    def depth(self) -> int:
+        """Decisions on the longest path through the game."""
+        depth = np.ones(len(self.parent), int)
+        for p in range(1, len(depth)):
+            depth[p] = depth[self.parent[p]] + 1
+        return int(depth.max())
 
     @property
     def actor(self) -> np.ndarray:
@@ -159,9 +167,16 @@ class PublicTable:
             out[self._places(policy, i)] = policy.probabilities(i)
         return out
 
-    def _places(self, named: Any, player: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns (public state, place, private state) of every entry of a player's policy."""
-        info = named.info
+    def places_of(self, info: TreeInfo, player: int) -> tuple[np.ndarray, np.ndarray]:
+        """Returns (public state, private state) of every infoset of a player, int [I] each.
+
+        Args:
+            info: of a compiled tree of the same game.
+            player: whose infosets.
+
+        Raises:
+            ValueError: the tree is of another game, or has no list of states.
+        """
         if info.name != self.game.name:
             raise ValueError(f"{info.name} is not {self.game.name}, whose public states these are")
         own = info.players[player]
@@ -174,9 +189,14 @@ class PublicTable:
         else:
             pairs = [self.walk.infosets[player][int(x)] for x in own.infostate]
             node, hand = np.array(pairs, int).reshape(-1, 2).T
-        width = np.diff(own.offset)
-        row = np.repeat(np.arange(len(width)), width)
-        return at[node[row]], np.arange(len(row)) - own.offset[row], hand[row]
+        return at[node], hand
+
+    def _places(self, named: Any, player: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Returns (public state, place, private state) of every entry of a player's policy."""
+        public, hand = self.places_of(named.info, player)
+        offset = named.info.players[player].offset
+        row = np.repeat(np.arange(len(public)), np.diff(offset))
+        return public[row], np.arange(len(row)) - offset[row], hand[row]
 
     def __repr__(self) -> str:
         return (

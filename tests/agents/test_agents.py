@@ -13,14 +13,36 @@ import pytest
 import games
 import jaxsolve as js
 from jaxsolve import agents, evaluate
-from jaxsolve.public import actions_limit, no_limit, policy_of, public_game, table_of
-from jaxsolve.search import compose, continual, oracle
+from jaxsolve.public import (
+    PublicTable,
+    actions_limit,
+    no_limit,
+    policy_of,
+    public_game,
+    public_table,
+    table_of,
+)
+from jaxsolve.search import (
+    Resolver,
+    fixed_resolver,
+    growing_resolver,
+    oracle,
+    resolve_game,
+    resolving,
+)
 
 
 @functools.cache
-def kuhn() -> tuple[js.PublicTree, Any]:
+def kuhn() -> tuple[js.PublicTree, PublicTable]:
     rules = games.load("kuhn")
-    return js.compile(rules), public_game(rules)
+    return js.compile(rules), public_table(rules)
+
+
+def fixed(limit: Any, iterations: int, **options: Any) -> Resolver[Any]:
+    """Searches of Kuhn to a depth limit, in one program."""
+    return fixed_resolver(
+        kuhn()[1], limit, js.pcfr_plus(), iterations=iterations, grouped=False, **options
+    )
 
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc(suits=1,raises=1)", "liars_dice(sides=2)"])
@@ -42,18 +64,9 @@ def test_tables_and_policies_agree_in_both_layouts(name: str):
         np.testing.assert_allclose(found[seen], table[seen], atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    "limited",
-    [False, pytest.param(True, marks=pytest.mark.slow)],  # compiles a search in a search
-)
-def test_the_agent_plays_the_composed_search(limited: bool):
-    tree, game = kuhn()
-    limit = actions_limit(2) if limited else no_limit
-    leaf = oracle(game, js.pcfr_plus(), iterations=20) if limited else None
-    search = continual(game, limit, js.pcfr_plus(), iterations=30)
-    table = compose(search, leaf)
-    policy = policy_of(tree, game, table)
-    mind = agents.resolving(search, limit, leaf, tree.info)
+def played(mind: Any, policy: js.Policy) -> set[tuple[int, int]]:
+    """Returns the infosets an agent comes to in matches with itself; there it plays the policy."""
+    tree, _ = kuhn()
     arena = evaluate.arena(tree)
     match = evaluate.play_matches(arena, [mind, mind], 128, jax.random.key(0))
     states = np.asarray(arena.states(match.actions))
@@ -65,20 +78,80 @@ def test_the_agent_plays_the_composed_search(limited: bool):
             if actor[at] < 0:
                 continue
             i, k = int(actor[at]), int(infoset[at])
-            p = tree.info.players[i]  # type: ignore[union-attr]
+            p = tree.info.players[i]
             entries = slice(p.offset[k], p.offset[k + 1])
             expected = np.zeros(match.policies.shape[2])
             expected[p.action[entries]] = policy.probabilities(i)[entries]
             np.testing.assert_allclose(match.policies[m, step], expected, atol=2e-3)
             seen.add((i, k))
-    assert len(seen) >= 8  # of 12 infosets
+    return seen
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [
+        None,
+        # A search in a search; one action deep, the first tree ends before player 1 acts.
+        pytest.param(1, marks=pytest.mark.slow),
+        pytest.param(2, marks=pytest.mark.slow),
+    ],
+)
+def test_the_agent_plays_the_composed_search(actions: int | None):
+    tree, where = kuhn()
+    limit = no_limit if actions is None else actions_limit(actions)
+    leaf = None
+    if actions is not None:
+        leaf = oracle(public_game(games.load("kuhn")), js.pcfr_plus(), iterations=20)
+    resolver = fixed(limit, 30)
+    policy = where.policy_of(tree, resolve_game(resolver, leaf))
+    assert len(played(agents.resolving(resolver, leaf, tree), policy)) >= 8  # of 12 infosets
+
+
+def nothing(public: Any, beliefs: Any) -> Any:
+    return jnp.zeros_like(beliefs)
+
+
+def test_an_agent_whose_trees_grow_plays_what_its_searches_find():
+    """Each search of the agent, made again by hand; player 0's are those of the composition."""
+    tree, where = kuhn()
+    value = jax.tree_util.Partial(nothing)
+    seed = int(jax.random.bits(jax.random.key(7)))
+    resolver = growing_resolver(where, js.cfr_plus(2.0), simulations=8, batch=2)
+    engine = resolver.engine
+    own = agents.resolving(resolver, value, tree)
+    # All matches have the same seed, that of the composition.
+    mind = own._replace(init=lambda seat, k: own.init(seat, k)._replace(seed=jnp.uint32(seed)))
+
+    @jax.jit
+    def search(state: Any, seat: Any, level: Any) -> Any:
+        level = jax.random.fold_in(jax.random.key(seed), level)
+        state, found = resolving.search(engine, state, seat, value, None, level, alpha=0.5)
+        return state, engine.tree(found), engine.policy(found, state.at)
+
+    move = jax.jit(functools.partial(resolving.advance, engine))
+    found = np.zeros((len(where.parent), where.transitions.num_actions, where.num_hands))
+
+    def walk(p: int, seat: int, state: Any, branches: Any, level: int) -> None:
+        if where.actor[p] == seat:
+            state, branches, found[p] = search(state, jnp.int32(seat), level)
+            level += 1
+        for k, child in enumerate(where.children[p]):
+            if child >= 0:
+                walk(int(child), seat, move(state, branches, jnp.int32(k)), branches, level)
+
+    start, blank = resolving.init(engine, resolver.root), engine.blank(resolver.root)
+    for seat in (0, 1):
+        walk(0, seat, start, blank, 0)
+    assert len(played(mind, where.policy_of(tree, found))) >= 8
+    composed = resolve_game(resolver, value, jax.random.key(seed))
+    first = where.actor == 0  # the first search of each of their levels
+    np.testing.assert_allclose(composed[first], found[first], atol=1e-6)
 
 
 @pytest.mark.slow  # compiles another search
 def test_a_near_equilibrium_agent_does_not_lose_to_uniform_play():
-    tree, game = kuhn()
-    search = continual(game, no_limit, js.pcfr_plus(), iterations=100)
-    mind = agents.resolving(search, no_limit, None, tree.info)
+    tree, _ = kuhn()
+    mind = agents.resolving(fixed(no_limit, 100), None, tree)
     arena = evaluate.arena(tree)
     match = evaluate.play_matches(arena, [mind, agents.uniform()], 1000, jax.random.key(1))
     found = evaluate.score(match)
@@ -99,10 +172,12 @@ def test_fixed_agents_play_their_policy():
 
 
 def test_bad_input():
-    tree, game = kuhn()
-    search = continual(game, no_limit, js.pcfr_plus(), iterations=1, safe=False)
-    with pytest.raises(ValueError, match="safe=True"):
-        agents.resolving(search, no_limit, None, tree.info)
+    tree, where = kuhn()
+    with pytest.raises(ValueError, match=r"alpha=0\.5"):
+        agents.resolving(fixed(no_limit, 1, alpha=None), None, tree)
+    several = fixed_resolver(where, no_limit, js.pcfr_plus(), iterations=1)
+    with pytest.raises(ValueError, match="grouped=False"):
+        agents.resolving(several, None, tree)
     other = js.compile(games.load("kuhn(players=3)"))
     with pytest.raises(ValueError, match="is not kuhn"):
-        agents.resolving(search._replace(safe=True), no_limit, None, other.info)
+        agents.resolving(fixed(no_limit, 1), None, other)

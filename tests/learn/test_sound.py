@@ -23,8 +23,7 @@ from jaxsolve.evaluate import respond
 from jaxsolve.learn import _sound, _sound_play, _train
 from jaxsolve.learn._board import tensorboard
 from jaxsolve.public import PublicTable, public_table
-from jaxsolve.search import compose_growing, growing_resolver, gt_cfr, solve_whole
-from jaxsolve.search.growing._resolve_game import Task, next_task
+from jaxsolve.search import growing_resolver, resolve_game, solve_whole
 from jaxsolve.search.growing._solve import growing_search
 
 SMALL = "leduc(suits=1,raises=1)"
@@ -74,7 +73,9 @@ def history(steps: int = 40) -> tuple[list[Any], list[Any]]:
     states, made = [state], []
     for k in range(steps):
         examples, state = sample()(net("kuhn"), state, jax.random.fold_in(jax.random.key(1), k))
-        states.append(jax.device_get(state._replace(lanes=state.lanes._replace(memory=()))))
+        states.append(
+            jax.device_get(state._replace(episodes=state.episodes._replace(seats=(), trees=())))
+        )
         made.append(jax.device_get(examples))
     return states, made
 
@@ -82,13 +83,13 @@ def history(steps: int = 40) -> tuple[list[Any], list[Any]]:
 @pytest.mark.slow  # many episodes
 def test_public_states_are_visited_as_often_as_the_composed_policy_reaches_them():
     where = table("kuhn")
-    policy = compose_growing(resolver(), net("kuhn"), jax.random.key(9))
+    policy = resolve_game(resolver(), net("kuhn"), jax.random.key(9))
     found = respond(where, policy)
     weight = np.asarray(where.transitions.weight)[where.subgame_class]
     reach = np.einsum("pab,pa,pb->p", weight, found.reach[:, 0], found.reach[:, 1])
     reach *= where.mass / where.mass[0]
     states, _ = history(120)
-    classes = np.concatenate([np.asarray(s.lanes.subgame_class) for s in states[:-1]])
+    classes = np.concatenate([np.asarray(s.episodes.root) for s in states[:-1]])
     episodes = int(states[-1].ended)
     assert episodes > 2500
     # Each public state is its own subgame_class here, and is seen once in an episode at most.
@@ -110,7 +111,7 @@ def test_queries_come_as_often_as_asked():
     # decision, and those of queries about the last decision.
     second = [p for p in range(4) if where.parent[p] > 0]
     inner = (where.transitions.child >= 0).any(-1)
-    classes = np.concatenate([np.asarray(s.lanes.subgame_class) for s in states[:-1]])
+    classes = np.concatenate([np.asarray(s.episodes.root) for s in states[:-1]])
     actors = int((~np.isin(classes, where.subgame_class[second])).sum())
     works = np.concatenate([x.policy_weight[E:] > 0 for x in made])
     solvers = int(inner[np.concatenate([x.public[E:] for x in made])[works]].sum())
@@ -154,7 +155,7 @@ def test_decisions_come_back_with_their_outcome():
     """Outcomes weighed by the chance of meeting the other's beliefs, for the pair that met."""
     where = table("kuhn")
     _, made = history()
-    late = where.device_transitions and resolver().search.model.depth
+    late = where.depth
     assert not any(x.policy_weight[:E].any() for x in made[:late])
     assert all((x.policy_weight[:E] == 1).all() for x in made[late:])
     classes = jax.tree.map(
@@ -174,44 +175,6 @@ def test_decisions_come_back_with_their_outcome():
         outcome = found[n] / against
         assert outcome[0] == pytest.approx(-outcome[1], abs=1e-4)
         assert min(abs(abs(outcome[0]) - x) for x in (1, 2)) < 1e-4
-
-
-@pytest.mark.slow  # seconds of compilation
-def test_a_seat_remembers_what_the_composition_passes_on():
-    where = table(SMALL)
-    search = growing_search(where, js.cfr_plus(2.0), simulations=12, longest_path=6)
-    rows = where.device_transitions
-    fair = jnp.ones((2, where.num_hands))
-    grown = jax.jit(gt_cfr)(search, net(SMALL), jnp.int32(0), fair, jax.random.key(3))
-    arrays = jax.device_get(grown)
-    move = jax.jit(_sound_play.advance)
-    seen = set()
-    for seat in (0, 1):
-        start = _sound_play.fresh_memory(rows, search.capacity, 6)
-        start = _sound_play.remember(start, grown)
-        task = Task(seat, 0, 0, np.asarray(fair), None)
-        for node in range(1, len(where.parent)):
-            steps: list[int] = []
-            up = node
-            while up:
-                steps.insert(0, int(where.step[up]))
-                up = int(where.parent[up])
-            memory = start
-            for k in steps:
-                memory = move(rows, memory, jnp.int32(seat), jnp.int32(k))
-            want = next_task(where, arrays, task, node)
-            assert int(memory.root) == where.subgame_class[want.root]
-            left = [int(k) for k in memory.path if k >= 0]
-            assert left == steps[len(steps) - len(left) :]
-            at = want.root
-            for k in left:
-                at = int(where.children[at, k])
-            assert at == node
-            np.testing.assert_allclose(memory.ranges, want.ranges, atol=1e-6)
-            np.testing.assert_allclose(memory.promised, want.promised, atol=1e-6)
-            assert bool(memory.bound) == (want.promised is not None)
-            seen.add(len(left))
-    assert {0, 1, 2} <= seen
 
 
 @pytest.mark.slow  # half a minute of compilation
@@ -255,7 +218,8 @@ def test_uniform_episodes_see_what_uniform_play_reaches(name: str):
     where = table(name)
     rows = where.device_transitions
     count = 6000
-    longest = growing_search(where, js.cfr_plus(), simulations=1).model.depth
+    engine = growing_resolver(where, js.cfr_plus(), simulations=1).engine
+    longest = where.depth
     legal = where.transitions.legal[where.subgame_class]
     uniform = legal / np.maximum(legal.sum(1, keepdims=True), 1)
     found = respond(where, uniform)
@@ -270,13 +234,14 @@ def test_uniform_episodes_see_what_uniform_play_reaches(name: str):
             options = rows.legal[subgame_class, :, pair[seat]]
             action = (act * options.sum()).astype(jnp.int32)
             ended, outcome, child, after = _sound_play.step(
-                rows, subgame_class, pair, action, chance
+                rows, subgame_class, subgame_class, pair, action, chance
             )
             seen = jnp.where(over, where.num_classes, subgame_class)
             state = (rows.child[subgame_class, child], after, over | ended)
             return state, (seen, jnp.where(over, 0, outcome))
 
-        first = (jnp.int32(0), _sound_play._deal(rows, start), jnp.bool_(False))
+        pair = _sound_play.deal(engine, jnp.int32(0), rows.weight.dtype, start)
+        first = (jnp.int32(0), pair, jnp.bool_(False))
         (_, _, over), seen = jax.lax.scan(move, first, jax.random.uniform(moves, (longest, 2)))
         return over, seen
 

@@ -14,9 +14,10 @@ import games
 import jaxsolve as js
 from jaxsolve import nets
 from jaxsolve.evaluate._max_min import max_min, seen_from
-from jaxsolve.public import actions_limit, no_limit, policy_of, public_game, round_limit
-from jaxsolve.search import Gadget, compose, continual, oracle, solve_belief, subgames
-from jaxsolve.search.fixed import _resolve_game
+from jaxsolve.public import actions_limit, no_limit, public_game, public_table, round_limit
+from jaxsolve.search import Gadget, fixed_resolver, oracle, resolve_game, solve_belief, subgames
+from jaxsolve.search.fixed._engine import BATCHES
+from jaxsolve.search.resolving import _resolve_game
 
 SMALL = "leduc(suits=1,raises=1)"
 
@@ -24,6 +25,11 @@ SMALL = "leduc(suits=1,raises=1)"
 @functools.cache
 def made(name: str) -> Any:
     return public_game(games.load(name))
+
+
+@functools.cache
+def table(name: str) -> Any:
+    return public_table(made(name))
 
 
 @functools.cache
@@ -69,13 +75,12 @@ def test_a_search_from_the_start_is_cfr_on_the_whole_game(name: str):
     games_ = subgames(game, no_limit, classes=[0])
     with jax.enable_x64(False):
         found = solved(games_, None, jnp.int32(0), jnp.ones((2, game.num_hands)), iterations=20)
-        table = np.zeros((len(game.parent), max(map(len, game.children)), game.num_hands))
-        search = continual(game, no_limit, js.pcfr_plus(), iterations=20, every=False)
-        table = compose(search, None)
+        resolver = fixed_resolver(table(name), no_limit, js.pcfr_plus(), iterations=20)
+        found_table = resolve_game(resolver, None, when="end")
         result = js.solve(tree, "pcfr+", iterations=20, measure_every=20, progress=False)
     value = float(found.value_at(0, jnp.int32(0)).sum())
     assert value == pytest.approx(float(js.expected_values(tree, result.average)[0]), abs=1e-5)
-    composed = policy_of(tree, game, table)
+    composed = table(name).policy_of(tree, found_table)
     for i in range(2):
         np.testing.assert_allclose(
             composed.probabilities(i), result.average.probabilities(i), atol=2e-4
@@ -224,55 +229,62 @@ def _best_response(games_: Any, subgame_class: int, found: Any, ranges: Any) -> 
 
 def test_continual_resolving_with_whole_subgames_is_near_an_equilibrium():
     """All searches of continual re-solving as one policy, measured exactly."""
-    game, tree = made("kuhn"), whole("kuhn")
-    search = continual(game, no_limit, js.pcfr_plus(), iterations=400)
-    policy = policy_of(tree, game, compose(search, None))
+    where, tree = table("kuhn"), whole("kuhn")
+    resolver = fixed_resolver(where, no_limit, js.pcfr_plus(), iterations=400)
+    policy = where.policy_of(tree, resolve_game(resolver, None))
     assert float(js.exploitability(tree, policy)) < 2e-3
 
 
 @pytest.mark.slow  # seconds of compilation
 def test_searches_compile_once_and_seeds_differ():
-    game = made("kuhn")
-    search = continual(game, no_limit, js.pcfr_plus(), iterations=10)
-    first = compose(search, None, jax.random.key(1))
-    traces = _resolve_game._solve_batch._cache_size()
-    again = compose(search, None, jax.random.key(1))
-    other = compose(search, None, jax.random.key(2))
-    assert _resolve_game._solve_batch._cache_size() == traces
+    resolver = fixed_resolver(table("kuhn"), no_limit, js.pcfr_plus(), iterations=10)
+    first = resolve_game(resolver, None, jax.random.key(1))
+    traces = _resolve_game.search_batch._cache_size()
+    again = resolve_game(resolver, None, jax.random.key(1))
+    other = resolve_game(resolver, None, jax.random.key(2))
+    assert _resolve_game.search_batch._cache_size() == traces
     np.testing.assert_array_equal(first, again)
     assert np.abs(first - other).max() > 1e-3
 
 
 @pytest.mark.parametrize("size", [1, 3, 5, 17, 45, 120, 210, 600])
 def test_batches_hold_every_search_once_and_are_half_full(size: int):
-    cut = _resolve_game._cut(size)
+    cut = _resolve_game.cut(size, BATCHES)
     ends = [low + batch for low, batch in cut]
     assert [low for low, _ in cut] == [0, *ends[:-1]]
     assert ends[-1] >= size
     for low, batch in cut:
-        assert batch in _resolve_game.BATCHES
-        assert batch == _resolve_game.BATCHES[0] or 2 * min(batch, size - low) >= batch
+        assert batch in BATCHES
+        assert batch == BATCHES[0] or 2 * min(batch, size - low) >= batch
 
 
 @pytest.mark.slow  # three compiled searches
 def test_unsafe_and_sampled_searches_compose_too():
-    game, tree = made("kuhn"), whole("kuhn")
-    search = continual(game, no_limit, js.pcfr_plus(), iterations=300, safe=False, every=False)
-    policy = policy_of(tree, game, compose(search, None))
+    where, tree = table("kuhn"), whole("kuhn")
+    options: dict[str, Any] = {"iterations": 300, "alpha": None}
+    resolver = fixed_resolver(where, no_limit, js.pcfr_plus(), **options)
+    policy = where.policy_of(tree, resolve_game(resolver, None, when="end"))
     assert float(js.exploitability(tree, policy)) < 1e-3
-    sampled = continual(game, no_limit, js.pcfr_plus(), iterations=300, safe=False, sampled=True)
-    tables = [compose(sampled, None, jax.random.key(k)) for k in range(2)]
+    sampled = fixed_resolver(where, no_limit, js.pcfr_plus(), sampled=True, **options)
+    tables = [resolve_game(sampled, None, jax.random.key(k), when="every") for k in range(2)]
     assert np.abs(tables[0] - tables[1]).max() > 1e-3
     with pytest.raises(ValueError, match="needs a key"):
-        compose(sampled, None)
+        resolve_game(sampled, None)
 
 
 def test_bad_input():
-    game = made("kuhn")
+    game, where = made("kuhn"), table("kuhn")
     with pytest.raises(ValueError, match="alpha is a share"):
-        continual(game, no_limit, js.pcfr_plus(), iterations=1, alpha=2.0)
-    with pytest.raises(ValueError, match="safe=False"):
-        continual(game, no_limit, js.pcfr_plus(), iterations=1, sampled=True)
+        fixed_resolver(where, no_limit, js.pcfr_plus(), iterations=1, alpha=2.0)
+    with pytest.raises(ValueError, match="alpha=None"):
+        fixed_resolver(where, no_limit, js.pcfr_plus(), iterations=1, sampled=True)
+    with pytest.raises(ValueError, match="trees that grow"):
+        fixed_resolver(
+            public_table(games.load("matching_pennies"), cards=False),
+            no_limit,
+            js.pcfr_plus(),
+            iterations=1,
+        )
     whole_games, cut = subgames(game, no_limit), subgames(game, actions_limit(1))
     nobody = jnp.ones((2, 3)).at[1].set(0)
     with pytest.raises(ValueError, match=r"sum to \[3.0, 0.0\]"):
@@ -281,8 +293,12 @@ def test_bad_input():
         solve_belief(cut, None, js.pcfr_plus(), jnp.int32(0), jnp.ones((2, 3)), iterations=1)
     net = nets.make_net(made("leduc"), nets.ValueNetwork(4, 1), jax.random.key(0))
     with pytest.raises(ValueError, match="is of leduc"):
-        compose(continual(game, actions_limit(1), js.pcfr_plus(), iterations=1), net)
+        resolve_game(fixed_resolver(where, actions_limit(1), js.pcfr_plus(), iterations=1), net)
+    with pytest.raises(ValueError, match="unknown when"):
+        resolve_game(
+            fixed_resolver(where, no_limit, js.pcfr_plus(), iterations=1), None, when="all"
+        )
     with pytest.raises(ValueError, match="3 players"):
         public_game(games.load("kuhn(players=3)"))
     with pytest.raises(ValueError, match="is not kuhn"):
-        policy_of(whole(SMALL), game, np.zeros((9, 2, 3)))
+        where.policy_of(whole(SMALL), np.zeros((9, 2, 3)))

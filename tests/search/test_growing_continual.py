@@ -15,8 +15,8 @@ import jaxsolve as js
 from jaxsolve import nets
 from jaxsolve.evaluate import respond
 from jaxsolve.public import PublicTable, public_table
-from jaxsolve.search import compose_growing, growing_resolver, table_oracle
-from jaxsolve.search.growing._resolve_game import next_decisions, search_batch
+from jaxsolve.search import growing_resolver, resolve_game, table_oracle
+from jaxsolve.search.resolving._resolve_game import next_decisions, search_batch
 
 SMALL = "leduc(suits=1,raises=1)"
 OURS = js.cfr_plus(2.0)
@@ -47,13 +47,13 @@ def test_more_simulations_bring_the_composed_policy_to_the_equilibrium():
         # Equal capacities: the second search compiles nothing.
         resolver = growing_resolver(where, OURS, simulations=s, capacity=4, batch=4, tile=1)
         traces = search_batch._cache_size()
-        tables[s] = [compose_growing(resolver, value, jax.random.key(k)) for k in range(2)]
+        tables[s] = [resolve_game(resolver, value, jax.random.key(k)) for k in range(2)]
         gaps[s] = [respond(where, t).exploitability for t in tables[s]]
         assert s == 10 or search_batch._cache_size() == traces
     assert max(gaps[300]) < 3e-3
     assert max(gaps[300]) < min(gaps[10])
     assert not np.array_equal(*tables[10])  # seeds differ
-    again = compose_growing(resolver, value, jax.random.key(0))
+    again = resolve_game(resolver, value, jax.random.key(0))
     np.testing.assert_array_equal(again, tables[300][0])
     tree = js.compile(games.load("kuhn"))
     assert float(js.exploitability(tree, where.policy_of(tree, again))) == pytest.approx(
@@ -65,7 +65,7 @@ def test_small_trees_in_deep_games_find_their_roots():
     """With few simulations most public states were never in a tree; every row is a policy."""
     where = table(SMALL)
     resolver = growing_resolver(where, OURS, simulations=8)
-    found = compose_growing(resolver, ZERO, jax.random.key(0))
+    found = resolve_game(resolver, ZERO, jax.random.key(0))
     held = where.possible[np.arange(len(where.actor)), where.actor]
     np.testing.assert_allclose(found.sum(1)[held], 1, atol=1e-5)
     assert respond(where, found).exploitability < respond(where, uniform(where)).exploitability
@@ -77,7 +77,7 @@ def test_glasses_by_searches_with_solved_leaves():
     where = table("scotland_yard(rounds=3)")
     value = table_oracle(where, js.pcfr_plus(), iterations=20)
     resolver = growing_resolver(where, OURS, simulations=300, batch=1, tile=1)
-    found = respond(where, compose_growing(resolver, value, jax.random.key(0)))
+    found = respond(where, resolve_game(resolver, value, jax.random.key(0)))
     assert found.exploitability < 0.01
     assert found.best[0] == pytest.approx(-1 / 3, abs=0.01)  # what Mr X can make of it
     assert found.best[1] == pytest.approx(1 / 3, abs=0.01)  # what the detectives can
@@ -88,7 +88,7 @@ def test_one_action_at_a_time_in_perfect_information():
     """A pruned action has no tree below it: its search starts above, under the gadget."""
     where = table("tic_tac_toe(rows=3,columns=2)")
     resolver = growing_resolver(where, js.cfr_plus().simultaneous(), simulations=40, top=1)
-    found = compose_growing(resolver, ZERO, jax.random.key(0))
+    found = resolve_game(resolver, ZERO, jax.random.key(0))
     np.testing.assert_allclose(found.sum(1), 1, atol=1e-5)
     assert respond(where, found).exploitability < respond(where, uniform(where)).exploitability
 
@@ -101,7 +101,7 @@ def test_next_decisions_are_the_first_on_every_way():
             for n in np.flatnonzero(where.actor == seat)
             if not any(where.actor[up] == seat for up in _above(where.parent, int(n)))
         ]
-        assert next_decisions(where, 0, seat) == sorted(first)
+        assert sorted(next_decisions(where, 0, seat)) == sorted(first)
 
 
 def _above(parent: np.ndarray, node: int) -> list[int]:
@@ -121,4 +121,8 @@ def test_bad_input():
     other = nets.make_net(table(SMALL), nets.ValueNetwork(8, 1), jax.random.key(0))
     resolver = growing_resolver(where, js.cfr_plus(), simulations=1)
     with pytest.raises(ValueError, match="this network is of leduc"):
-        compose_growing(resolver, other, jax.random.key(0))
+        resolve_game(resolver, other, jax.random.key(0))
+    with pytest.raises(ValueError, match="needs a key"):
+        resolve_game(resolver, ZERO)
+    with pytest.raises(ValueError, match="has no end"):
+        resolve_game(resolver, ZERO, jax.random.key(0), when="end")

@@ -16,11 +16,11 @@ from jaxsolve.evaluate import respond
 from jaxsolve.public import PublicTable, public_table, rules_model
 from jaxsolve.search import (
     Grown,
-    compose_growing,
     growing_resolver,
     growing_search,
     gt_cfr,
     no_gadget,
+    resolve_game,
 )
 
 SMALL = "leduc(suits=1,raises=1)"
@@ -101,7 +101,7 @@ def test_with_worthless_leaves_comes_to_the_equilibrium():
         resolver = growing_resolver(
             where, OURS, simulations=300, capacity=4, skip_solved=skip_solved
         )
-        found = compose_growing(resolver, ZERO, jax.random.key(0))
+        found = resolve_game(resolver, ZERO, jax.random.key(0))
         gaps[skip_solved] = respond(where, found).exploitability
     assert gaps[True] < 3e-3
     assert gaps[False] > 10 * gaps[True]  # leaves beside the way are never opened
@@ -111,7 +111,7 @@ def test_with_worthless_leaves_comes_to_the_equilibrium():
 def test_leduc_needs_no_network_with_many_simulations():
     where = table("leduc")
     resolver = growing_resolver(where, OURS, simulations=600, skip_solved=True)
-    found = compose_growing(resolver, ZERO, jax.random.key(0))
+    found = resolve_game(resolver, ZERO, jax.random.key(0))
     # About 1 thousandth of a chip; without being skip_solved it is about 200.
     assert respond(where, found).exploitability < 0.02
 

@@ -103,18 +103,21 @@ def size_of(game: PublicGame, root: int, limit: Limit) -> int:
     return len(outline(game, root, limit).node)
 
 
-def nodes_below(game: PublicGame, root: int, child: np.ndarray) -> np.ndarray:
-    """Returns int64 [M], the node of the game that each node of a subgame is; -1 in padding.
+def next_decisions(game: PublicGame, outline: Outline) -> list[list[int]]:
+    """Returns, for each node of a subgame, the next ones at which a player acts, in order.
 
-    Args:
-        game: the public nodes.
-        root: of the subgame.
-        child: int [M, A], `Nodes.child` of its class.
+    Empty at nodes at which nobody acts and at the depth limit.
     """
-    out = np.full(len(child), -1)
-    out[0] = root
-    for k in range(len(child)):
-        below = child[k][child[k] >= 0]
-        if len(below):
-            out[below] = game.children[out[k]]
+    acts = game.actor[outline.node] >= 0
+    out: list[list[int]] = []
+    for k in range(len(outline.node)):
+        todo = outline.child[k][::-1] if acts[k] else []
+        found = []
+        while todo:
+            here = todo.pop()
+            if acts[here]:
+                found.append(here)
+            else:
+                todo += outline.child[here][::-1]
+        out.append(found)
     return out

@@ -1,11 +1,10 @@
 """Solving subgames from beliefs, with or without the constraint that makes re-solving safe.
 
-The constraint is a gadget (Burch, Johanson & Bowling 2014): with each hand the opponent may take
-what the search before promised instead of following. As in Student of Games (Schmid et al. 2023)
-the opponent's range is alpha times the gadget's plus (1 - alpha) times that of the search before:
-a floor under the probability of following. Differs from the paper in the search itself: the tree
-goes to the depth limit from the start, and the minimizer, the order of updates and the averaging
-are those of any solver.
+The constraint is the gadget of `search.resolving`. Differs from Student of Games (Schmid et al.
+2023) in the search itself: the tree goes to the depth limit from the start, and the minimizer, the
+order of updates and the averaging are those of any solver. A search from an earlier public state
+than the current one keeps the branches that were not taken with all that is above the depth limit,
+where the paper makes leaves of them.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ import jax.numpy as jnp
 
 from jaxsolve.regret import Step, normalise
 from jaxsolve.search.fixed._subgames import Nodes, Subgame, Subgames, with_value
+from jaxsolve.search.resolving import Gadget, no_gadget, root_reach
 from jaxsolve.solvers import Solver, SolveState, average_policy, init_state, iterate
 from jaxsolve.subgame import floored, with_floor
 from jaxsolve.tree import (
@@ -33,24 +33,7 @@ from jaxsolve.tree import (
     values_of,
 )
 from jaxsolve.types import Array, PRNGKey
-from jaxsolve.values import ValueFunction, ValueLeaf, normalised
-
-TRACE = 1e-6
-"""Least reach of a possible hand, as a share of the largest of its range."""
-
-
-class Gadget(NamedTuple):
-    """The constraint under which a subgame is re-solved.
-
-    Attributes:
-        on: bool [2], who may terminate: the opponent of the player who re-solves, or nobody.
-        alternative: float [2, H], counterfactual values of terminating, for the ranges given.
-        alpha: float [], share of the gadget in the opponent's range; the rest is the range given.
-    """
-
-    on: Array
-    alternative: Array
-    alpha: Array
+from jaxsolve.values import ValueFunction, ValueLeaf
 
 
 class Solution(NamedTuple):
@@ -89,11 +72,6 @@ class Solution(NamedTuple):
         factor = self.nodes.factor[node]
         safe = jnp.where(factor > 0, factor, 1)
         return take(self.values[player], self.nodes.at[player, node]) / safe
-
-
-def no_gadget(hands: int) -> Gadget:
-    """Returns the constraint that is none."""
-    return Gadget(jnp.zeros(2, bool), jnp.zeros((2, hands)), jnp.ones(()))
 
 
 def policy_at(nodes: Nodes, reach: tuple[Array, Array], node: Array) -> Array:
@@ -214,18 +192,9 @@ def _row_value(policy: Blocks, block: int, values: Array) -> Array:
 def _placed(game: Subgame, ranges: Array, gadget: Gadget) -> tuple[PublicTree, Array]:
     """Returns the tree with ranges, constraint and leaves in place, and floors [2, 2, H]."""
     tree = game.tree
-    possible = game.possible.astype(ranges.dtype)
-    beliefs, _ = normalised(ranges, game.possible)
-    # An own range without mass is uniform: nobody comes here, and a policy is needed all the same.
-    # So it is for single hands: without any reach their average policy would stay uniform, and
-    # their values would be those of playing so.
-    alive = (ranges * possible).sum(-1, keepdims=True) > 0
-    mine = jnp.where(alive, ranges * possible, beliefs)
-    mine = jnp.maximum(mine, TRACE * mine.max(-1, keepdims=True) * possible)
-    root = jnp.where(gadget.on[:, None], possible, mine)
-    top = beliefs.max(-1, keepdims=True)
-    follow = (1 - gadget.alpha) * beliefs / jnp.where(top > 0, top, 1)
-    floor = jnp.stack([follow, 1 - gadget.alpha - follow], 1) * gadget.on[:, None, None]
+    root, follow = root_reach(game.possible, ranges, gadget)
+    terminate = (1 - gadget.alpha - follow) * gadget.on[:, None]
+    floor = jnp.stack([follow, terminate], 1)
     players = []
     for i, player in enumerate(tree.players):
         (first,), *levels = player.levels

@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.public import Limit, PublicGame, PublicState
-from jaxsolve.search.fixed._outlines import Outline, Seat, outline
+from jaxsolve.search.fixed._outlines import Outline, Seat, next_decisions, outline
 from jaxsolve.tree import Block, BlockPayoffs, GatherSum, PlayerTree, PublicTree, float_type, take
 from jaxsolve.types import TERMINAL, Array
 from jaxsolve.values import ValueFunction, ValueLeaf
@@ -41,6 +41,8 @@ class Nodes(NamedTuple):
         subgame_class: int32 [M], of the subgame from there; -1 at chance and terminal nodes.
         frontier: bool [M], at the depth limit.
         child: int32 [M, A], -1 where there is none.
+        decision: int32 [M, C], of inner nodes at which a player acts: the next nodes at which a
+            player acts, in the order of the children of a `PublicTable`; -1 where there is none.
         own: int32 [M, A], the actor's sequence of each action; 0 where there is none.
         at: int32 [2, M], the sequence of each player that leads to the node; shared with others at
             chance and terminal nodes only.
@@ -51,6 +53,7 @@ class Nodes(NamedTuple):
     subgame_class: Array
     frontier: Array
     child: Array
+    decision: Array
     own: Array
     at: Array
     factor: Array
@@ -170,6 +173,7 @@ class _Sizes:
     frontier: int
     nodes: int
     actions_all: int
+    decisions: int
 
     @staticmethod
     def of(outlines: list[Outline], game: PublicGame) -> _Sizes:
@@ -200,6 +204,7 @@ class _Sizes:
             frontier=max(int(o.frontier.sum()) for o in outlines),
             nodes=max(len(o.node) for o in outlines),
             actions_all=max(len(c) for o in outlines for c in o.child),
+            decisions=max(1, *(len(d) for o in outlines for d in next_decisions(game, o))),
         )
 
 
@@ -291,6 +296,9 @@ def _nodes(
     count, width = len(outline.node), sizes.actions_all
     child = np.full((sizes.nodes, width), -1, np.int32)
     own = np.zeros((sizes.nodes, width), np.int32)
+    decision = np.full((sizes.nodes, sizes.decisions), -1, np.int32)
+    for k, after in enumerate(next_decisions(game, outline)):
+        decision[k, : len(after)] = after
     for k in range(count):
         child[k, : len(outline.child[k])] = outline.child[k]
         actor = game.actor[outline.node[k]]
@@ -304,6 +312,7 @@ def _nodes(
         "subgame_class": _pad(game.subgame_class[outline.node], sizes.nodes, -1),
         "frontier": _pad(outline.frontier, sizes.nodes, False),
         "child": child,
+        "decision": decision,
         "own": own,
         "at": np.stack([_pad(a, sizes.nodes, 0) for a in at]),
         "factor": _floats(_pad(unit, sizes.nodes, 0.0)),

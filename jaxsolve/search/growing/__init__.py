@@ -1,11 +1,11 @@
 """Search by trees that grow (GT-CFR)."""
 
+from jaxsolve.search.growing._engine import Branches as Branches
+from jaxsolve.search.growing._engine import GrowingEngine as GrowingEngine
+from jaxsolve.search.growing._engine import growing_resolver as growing_resolver
 from jaxsolve.search.growing._oracle import TableOracle as TableOracle
 from jaxsolve.search.growing._oracle import solve_whole as solve_whole
 from jaxsolve.search.growing._oracle import table_oracle as table_oracle
-from jaxsolve.search.growing._resolve_game import GrowingResolver as GrowingResolver
-from jaxsolve.search.growing._resolve_game import compose_growing as compose_growing
-from jaxsolve.search.growing._resolve_game import growing_resolver as growing_resolver
 from jaxsolve.search.growing._simulate import ways_on as ways_on
 from jaxsolve.search.growing._solve import Grown as Grown
 from jaxsolve.search.growing._solve import begin as begin

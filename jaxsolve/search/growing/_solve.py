@@ -19,15 +19,15 @@ import jax.numpy as jnp
 
 from jaxsolve.public import PublicModel, PublicTable, listed_model
 from jaxsolve.regret import normalise
-from jaxsolve.search.fixed import TRACE, Gadget, no_gadget
 from jaxsolve.search.growing._expand import expand, open_leaf
 from jaxsolve.search.growing._state import GrowingSearch, PriorFunction, SearchProblem, SearchState
 from jaxsolve.search.growing._tree import Growth, empty
 from jaxsolve.search.growing._update import action_reach_of, update
+from jaxsolve.search.resolving import Gadget, no_gadget, root_reach
 from jaxsolve.solvers import Solver
 from jaxsolve.tree import take
 from jaxsolve.types import Array, PRNGKey
-from jaxsolve.values import ValueFunction, check_value, normalised
+from jaxsolve.values import ValueFunction, check_value
 
 T = TypeVar("T")
 
@@ -228,7 +228,7 @@ def begin(
     hands, actions, width = transitions.num_hands, transitions.num_actions, transitions.num_children
     zero = jnp.zeros((), jnp.int32)
     gadget = no_gadget(hands) if gadget is None else gadget
-    reach, floor = _ranges(take(transitions.possible, growth.public[0]), ranges, gadget)
+    reach, floor = root_reach(take(transitions.possible, growth.public[0]), ranges, gadget)
     problem = SearchProblem(
         reach, floor, gadget, value, prior, zero, search.rounds * search.updates_per_round
     )
@@ -272,20 +272,6 @@ def begin(
 
     state, focus = jax.lax.fori_loop(0, path_to_focus.shape[0], follow, (state, zero))
     return state, problem._replace(focus=focus)
-
-
-def _ranges(possible: Array, ranges: Array, gadget: Gadget) -> tuple[Array, Array]:
-    """Returns (own reaches at the root [2, H], floors under following [2, H])."""
-    beliefs, _ = normalised(ranges, possible)
-    # An own range without mass is uniform: nobody comes here, and a policy is needed all the same.
-    # So it is for single private states, whose average policy would stay uniform without reach.
-    alive = jnp.where(possible, ranges, 0).sum(-1, keepdims=True) > 0
-    mine = jnp.where(alive, jnp.where(possible, ranges, 0), beliefs)
-    mine = jnp.maximum(mine, TRACE * mine.max(-1, keepdims=True) * possible)
-    top = beliefs.max(-1, keepdims=True)
-    floor = (1 - gadget.alpha) * beliefs / jnp.where(top > 0, top, 1)
-    on = gadget.on[:, None]
-    return jnp.where(on, possible.astype(ranges.dtype), mine), jnp.where(on, floor, 0)
 
 
 def finish(search: GrowingSearch, problem: SearchProblem, state: SearchState) -> Grown:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import jax
 
 from jaxsolve.public import PublicModel, PublicState
-from jaxsolve.search.fixed import Gadget
 from jaxsolve.search.growing._tree import Growth
+from jaxsolve.search.resolving import Gadget
 from jaxsolve.solvers import Solver
 from jaxsolve.types import Array
 from jaxsolve.values import ValueFunction
