@@ -29,9 +29,16 @@ class Status(enum.IntFlag):
     """What failed on a device: bits of an int32 that travels in the result."""
 
     OK = 0
+    WORLDS = 1
+    HANDS = 2
+    CHILDREN = 4
+    LISTS = 8
+    ACTIONS = 16
     MOVES = 32
     ROWS = 64
     ILLEGAL = 128
+    UNSEEN = 256
+    CHANCE = 512
 
     @property
     def message(self) -> str:
@@ -40,7 +47,15 @@ class Status(enum.IntFlag):
 
 
 _MESSAGES = {
+    Status.WORLDS: "a public state has more world states than worlds= has room for",
+    Status.HANDS: "a player has more private states than hands= has room for",
+    Status.CHILDREN: "more public states follow one than children= has room for",
+    Status.LISTS: "a private state comes from more pairs (action, private state) than merged= has "
+    "room for, or one pair leads to more public states than branches=",
+    Status.ACTIONS: "a private state has more legal actions than actions= has room for",
     Status.MOVES: "a match was not over after the arena's most moves",
     Status.ROWS: "a player was shown more between two decisions than the arena has room for",
     Status.ILLEGAL: "an agent chose an action that is not legal",
+    Status.UNSEEN: "a player was shown what no state of the game that is possible shows",
+    Status.CHANCE: "chance moves twice between two decisions, or has more outcomes than outcomes=",
 }

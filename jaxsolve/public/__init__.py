@@ -11,6 +11,8 @@ from jaxsolve.public._card_game import round_limit as round_limit
 from jaxsolve.public._card_game import table_of as table_of
 from jaxsolve.public._listed import ListedModel as ListedModel
 from jaxsolve.public._listed import listed_model as listed_model
+from jaxsolve.public._model import Followable as Followable
+from jaxsolve.public._model import Followed as Followed
 from jaxsolve.public._model import PublicModel as PublicModel
 from jaxsolve.public._rules import RulesModel as RulesModel
 from jaxsolve.public._rules import rules_model as rules_model

@@ -8,11 +8,70 @@ rules inside the search; a large game can bring its own (betting x boards).
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from jaxsolve.public._states import PublicState, StateFormat
 from jaxsolve.public._transitions import Transitions
 from jaxsolve.types import Array
+
+
+class Followed(NamedTuple):
+    """Where an observation leads from a public state, as the observer knows it.
+
+    Attributes:
+        child: int32 [], which child of the public state follows.
+        hand: int32 [], the observer's private state there.
+        used: int32 [], rows of the observation that are explained so far.
+        status: int32 [], `Status` bits.
+    """
+
+    child: Array
+    hand: Array
+    used: Array
+    status: Array
+
+
+class Followable(Protocol):
+    """A `PublicModel` in which an agent finds its way by observations alone.
+
+    Observations are rows of `jaxsolve.game.Observation`: what a player was shown since their own
+    last decision, transition by transition, without those in which they were shown nothing.
+    """
+
+    def first_hand(self, player: Array, public: Array, private: Array) -> Followed:
+        """Returns a player's private state where the first decision is made; `child` is 0.
+
+        Args:
+            player: int32 [], the observer.
+            public: int32 [L, p], rows of their first observation.
+            private: int32 [L, m].
+        """
+        ...
+
+    def follow(
+        self,
+        root: Any,
+        player: Array,
+        hand: Array,
+        action: Array,
+        public: Array,
+        private: Array,
+        used: Array,
+    ) -> Followed:
+        """Returns where one decision, and the chance move after it, have led.
+
+        Call it until the public state is one at which the observer acts.
+
+        Args:
+            root: the public state, see `PublicModel.root_of`.
+            player: int32 [], the observer.
+            hand: int32 [], the observer's private state.
+            action: int32 [], the game's action that the observer took, if the decision was theirs.
+            public: int32 [L, p], rows of the observer's next observation.
+            private: int32 [L, m].
+            used: int32 [], rows that are explained before.
+        """
+        ...
 
 
 class PublicModel(Protocol):

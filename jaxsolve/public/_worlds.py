@@ -39,6 +39,11 @@ class Ends(NamedTuple):
         payoff: float [E], to player 0, if the game is over.
         public: uint32 [E, 2], a hash of what everybody saw.
         private: uint32 [E, 2, 2], of what each player knew, did and saw alone.
+        action: int32 [E], of the game.
+        shown: int32 [E, 2, 2, p + m], what the decision and the chance move after it showed to
+            each player, public entries first: (end, transition, player, entry).
+        moved: bool [E, 2], which of the two transitions there were.
+        stuck: bool [], whether chance has more to do than was stepped.
     """
 
     states: Any
@@ -51,6 +56,10 @@ class Ends(NamedTuple):
     payoff: Array
     public: Array
     private: Array
+    action: Array
+    shown: Array
+    moved: Array
+    stuck: Array
 
 
 def step_worlds(
@@ -78,16 +87,17 @@ def step_worlds(
     weight = jnp.repeat(here.weight, count) * alive
     own = jnp.where(jnp.arange(2) == actor, place[:, None] + 1, 0)
     public, private = _seen(game, states)
+    shown, moved = [_rows(public, private)], [jnp.ones(len(place), bool)]
     key = _mixed(jnp.zeros((len(place), 2), jnp.uint32), public)
     known = [jnp.concatenate([hand[:, i, None], own[:, i, None], private[:, i]], 1) for i in (0, 1)]
     marks = [_mixed(jnp.zeros_like(key), x) for x in known]
-    rank = place
+    rank, stuck = place, jnp.bool_(False)
     if outcomes:
         now = jax.vmap(game.actor)(states)
         drawn = (now == CHANCE) & alive
-        odds = jax.vmap(game.chance)(states)[:, :outcomes]
-        possible = jax.vmap(game.legal)(states)[:, :outcomes]
-        odds = jnp.where(possible, odds, 0)
+        odds = jnp.where(jax.vmap(game.legal)(states), jax.vmap(game.chance)(states), 0)
+        stuck = (drawn & (odds[:, outcomes:] > 0).any(1)).any()
+        odds = odds[:, :outcomes]
         odds = jnp.where(drawn[:, None], odds, jnp.arange(outcomes) == 0)
         many = outcomes
 
@@ -104,12 +114,16 @@ def step_worlds(
         nothing = NOTHING - 1
         public = jnp.where(drawn[:, None], public, nothing)
         private = jnp.where(drawn[:, None, None], private, nothing)
+        shown, moved = [each(shown[0]), _rows(public, private)], [each(moved[0]), drawn]
         key = _mixed(each(key), public)
         marks = [_mixed(each(m), private[:, i]) for i, m in enumerate(marks)]
         weight = each(weight) * odds.reshape(-1)
         hand, rank = each(hand), each(place) * many + outcome
-        place, alive = each(place), weight > 0
+        place, alive, action = each(place), weight > 0, each(action)
+    else:
+        shown, moved = [shown[0]] * 2, [moved[0], jnp.zeros(len(place), bool)]
     now = jax.vmap(game.actor)(states)
+    stuck |= ((now == CHANCE) & alive).any()
     return Ends(
         states=states,
         weight=weight,
@@ -121,6 +135,10 @@ def step_worlds(
         payoff=jax.vmap(game.utility)(states)[:, 0],
         public=key,
         private=jnp.stack(marks, 1),
+        action=action.astype(jnp.int32),
+        shown=jnp.stack(shown, 1),
+        moved=jnp.stack(moved, 1),
+        stuck=stuck,
     )
 
 
@@ -132,6 +150,12 @@ def _seen(game: Game, states: Any) -> tuple[Array, Array]:
         jnp.concatenate([public.reshape(len(over), -1), over[:, None]], 1),
         private.reshape(len(over), 2, -1),
     )
+
+
+def _rows(public: Array, private: Array) -> Array:
+    """Returns int32 [E, 2, p + m], what each player was shown; see `_seen`."""
+    both = jnp.broadcast_to(public[:, None, :-1], (len(public), 2, public.shape[1] - 1))
+    return jnp.concatenate([both, private], 2).astype(jnp.int32)
 
 
 def _mixed(key: Array, columns: Array) -> Array:
@@ -164,12 +188,27 @@ def groups(key: Array, real: Array, rank: Array) -> tuple[Array, Array]:
     return jnp.where(real, jnp.append(place, size)[group], size), begins.sum()
 
 
-def lists(met: Array, width: int, pad: int) -> tuple[Array, Array]:
-    """Returns (columns at which each row is True, int32 [N, width]; whether some row has more)."""
-    order = jnp.argsort(~met, axis=1, stable=True)
-    order = jnp.pad(order, ((0, 0), (0, max(0, width - met.shape[1]))))[:, :width]
-    count = met.sum(1)
-    return (
-        jnp.where(jnp.arange(width) < count[:, None], order, pad).astype(jnp.int32),
-        (count > width).any(),
-    )
+def lists(
+    row: Array, column: Array, real: Array, size: int, width: int, pad: int
+) -> tuple[Array, Array]:
+    """Returns (the columns that some pairs give each row, in order; whether some row has more).
+
+    Args:
+        row: int32 [E], below `size` where real.
+        column: int32 [E].
+        real: bool [E]; other pairs do not count, nor do equal ones twice.
+        size: N, number of rows.
+        width: room in each row; the result is int32 [N, width].
+        pad: what fills up rows.
+    """
+    order = jnp.lexsort((column, row, ~real))
+    row, column, real = row[order], column[order], real[order]
+    begins = jnp.append(True, row[1:] != row[:-1])
+    new = real & (begins | jnp.append(True, column[1:] != column[:-1]))
+    count = jnp.cumsum(new)
+    before = jax.lax.cummax(jnp.where(begins, count - new, 0))
+    place = count - new - before
+    out = jnp.full((size, width), pad, jnp.int32)
+    at = jnp.where(new, row, size)
+    out = out.at[at, place].set(column.astype(jnp.int32), mode="drop")
+    return out, (new & (place >= width)).any()

@@ -13,8 +13,8 @@ import pytest
 import games
 import jaxsolve as js
 from jaxsolve.public import PublicTable, listed_model, public_table, rules_model
-from jaxsolve.public._rules import CHILDREN, LISTS, WORLDS
 from jaxsolve.search import Grown, growing_search, gt_cfr
+from jaxsolve.types import Status
 
 PAPER = js.cfr_plus().simultaneous()
 ROOM: dict[str, dict[str, Any]] = {
@@ -104,9 +104,9 @@ def test_ways_that_meet_are_merged():
 @pytest.mark.parametrize(
     ("name", "room", "bit"),
     [
-        ("leduc", {"children": 3}, CHILDREN),
-        ("scotland_yard(rounds=3)", {"merged": 1}, LISTS),
-        ("scotland_yard(rounds=3)", {"worlds": 2}, WORLDS),
+        ("leduc", {"children": 3}, Status.CHILDREN),
+        ("scotland_yard(rounds=3)", {"merged": 1}, Status.LISTS),
+        ("scotland_yard(rounds=3)", {"worlds": 2}, Status.WORLDS),
     ],
 )
 def test_what_does_not_fit_is_said(name: str, room: dict[str, int], bit: int):
@@ -120,5 +120,5 @@ def test_bad_input():
         rules_model(games.load("kuhn(players=3)"), depth=3, worlds=2, hands=2, children=2)
     with pytest.raises(ValueError, match="must be positive"):
         rules_model(games.load("kuhn"), depth=0, worlds=6, hands=3, children=2)
-    with pytest.raises(ValueError, match="shows something in public"):
+    with pytest.raises(ValueError, match="the first deal is not private"):
         rules_model(games.load("goofspiel(cards=3)"), depth=3, worlds=9, hands=9, children=9)
