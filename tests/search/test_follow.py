@@ -55,7 +55,7 @@ def programs(name: str) -> tuple[RulesModel, Worlds, Any, Any, Any]:
 )
 def test_observations_lead_to_the_true_public_and_private_state(name: str):
     """In random matches, both players find the worlds that are possible, and theirs among them."""
-    model, start, first_hand, follow, child_of = programs(name)
+    _model, start, first_hand, follow, child_of = programs(name)
     game, rng = games.load(name), np.random.default_rng(0)
     arena = rules_arena(game)
     step, observation = jax.jit(arena.step), jax.jit(arena.observation, static_argnums=1)
@@ -101,7 +101,7 @@ def test_observations_lead_to_the_true_public_and_private_state(name: str):
 
 
 def test_what_no_state_shows_is_said():
-    model, root, first_hand, follow, _ = programs("kuhn")
+    _model, root, first_hand, follow, _ = programs("kuhn")
     public = jnp.full((4, 1), NOTHING, jnp.int32)
     lost = first_hand(jnp.int32(0), public, public.at[0].set(7))
     assert int(lost.status) == Status.UNSEEN
