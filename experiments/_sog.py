@@ -1,12 +1,12 @@
 """Figure 3 of Student of Games: exploitability of search while its network trains by self-play.
 
 Three recipes. "paper" is the comparison at equal rules: the paper's updates (simultaneous, linear
-averaging), SoG(100, 1) while training, each search goes on from that of the public state before.
+averaging), SoG(100, 1) while training, measured with searches of each seat at every public state.
 "ours" has alternating updates and averages of weight t ** 4, which ask the network twice in an
 iteration, and two things that the paper does not have: from s = 50 on simulations skip what is
 solved, and networks are told the exact value of uniform play, which a walk of the whole game finds.
 "ours_plain" is "ours" without those two. In both, solvers take a random belief where there is no
-query, and each player re-solves at their own decisions only. The paper does not say how its
+query, and each seat re-solves at its own decisions only. The paper does not say how its
 networks for these small games were trained; the network and the optimiser are ours in all.
 
 GT-CFR(s, 1) under the gadget, composed into one policy per seed and measured exactly. Rows say in
@@ -65,8 +65,8 @@ class Recipe:
             better spent on what is played. Never if None.
         fill: solvers take a random belief where there is no query.
         uniform_play: the network is told what uniform play is worth.
-        every: measured with each search going on from that of the public state before, as in the
-            paper; otherwise each player re-solves at their own decisions only.
+        every: measured with searches of each seat at every public state, as in the paper; otherwise
+            each seat re-solves at its own decisions only.
     """
 
     name: str
@@ -205,12 +205,12 @@ def run(
         room = recipe.resolver(table, largest).engine.options.capacity
         for step, (net, updates, seconds) in networks.items():
             last = step == recipe.steps[-1]
-            ways = (recipe.every, False) if recipe.every and last else (recipe.every,)
             points = [
-                (every, s, seeds)
-                for every in ways
+                (recipe.every, s, seeds if last else chosen.curve_seeds)
                 for s, seeds in zip(chosen.simulations, chosen.seeds, strict=True)
             ]
+            if recipe.every and last:
+                points += [(False, s, chosen.curve_seeds) for s in chosen.simulations]
             for every, s, seeds in points:
                 if len(rows) < len(earlier):
                     rows.append(earlier[len(rows)])
@@ -218,7 +218,7 @@ def run(
                 resolver = recipe.resolver(table, s, capacity=room, batch=chosen.batch)
                 prior = nets.policy_prior(net)
                 gaps = []
-                for k in range(seeds if last else chosen.curve_seeds):
+                for k in range(seeds):
                     when = "every" if every else "own"
                     found = resolve_game(resolver, net, jax.random.key(k), prior=prior, when=when)
                     gaps.append(study.scale * respond(table, found).exploitability)

@@ -55,6 +55,9 @@ def test_more_simulations_bring_the_composed_policy_to_the_equilibrium():
     assert not np.array_equal(*tables[10])  # seeds differ
     again = resolve_game(resolver, value, jax.random.key(0))
     np.testing.assert_array_equal(again, tables[300][0])
+    every = resolve_game(resolver, value, jax.random.key(0), when="every")
+    assert respond(where, every).exploitability < 3e-3
+    assert not np.array_equal(every, again)  # searches at the opponent's decisions came before
     tree = js.compile(games.load("kuhn"))
     assert float(js.exploitability(tree, where.policy_of(tree, again))) == pytest.approx(
         gaps[300][0], abs=1e-5

@@ -73,11 +73,11 @@ def resolve_game(
         key: draws what is random in searches; None where nothing is.
         prior: of actions, a `PriorFunction`; uniform by default.
         when: "own": each player re-solves at their own decisions, from their own last search, as
-            they would in a match. "every": at every decision, each search goes on from that of the
-            public state before, whoever acted there; Student of Games measures exploitability
-            that way. "end": only where the tree of the last search ends, for engines whose trees
-            do not depend on the focus. Without a gadget ("every", "end") both players share the
-            searches, as in ReBeL.
+            they would in a match that leaves no time for more. "every": each player searches at
+            every decision, the opponent's included, and goes on from there; Student of Games
+            measures exploitability that way. "end": only where the tree of the last search ends,
+            for engines whose trees do not depend on the focus. Without a gadget ("every", "end")
+            both players share the searches, as in ReBeL.
         progress: show a bar on standard error.
 
     Raises:
@@ -100,8 +100,10 @@ def resolve_game(
     check_value(prior, table)
     policy = np.zeros((len(table.parent), table.transitions.num_actions, table.num_hands))
     start = jax.device_get(init(engine, resolver.root))
-    if when == "every" or (when == "end" and resolver.alpha is None):
+    if when != "own" and resolver.alpha is None:
         waiting = [Task(-1, 0, start, [0])]
+    elif when == "every":
+        waiting = [Task(seat, 0, start, [0]) for seat in (0, 1)]
     else:
         waiting = [
             Task(seat, 0, _moved(start, table, 0, p), [p])
@@ -115,15 +117,22 @@ def resolve_game(
             found = _search_level(resolver, table, value, prior, waiting, level, when)
             following: list[Task] = []
             for task, places in zip(waiting, found, strict=True):
-                after = _from_end if when == "end" else _from_foci
-                following += after(engine, table, task, places, policy)
+                if when == "end":
+                    following += _from_end(engine, table, task, places, policy)
+                else:
+                    following += _from_foci(engine, table, task, places, policy, when)
             bar.update(len(waiting))
             waiting, depth = _merged(engine, following), depth + 1
     return policy
 
 
 def _from_foci(
-    engine: SearchEngine, table: PublicTable, task: Task, places: Places, policy: np.ndarray
+    engine: SearchEngine,
+    table: PublicTable,
+    task: Task,
+    places: Places,
+    policy: np.ndarray,
+    when: str,
 ) -> list[Task]:
     """Writes the policy at the foci, and returns the searches at the decisions that come next."""
     out = []
@@ -132,8 +141,9 @@ def _from_foci(
         if state.at < 0:  # the tree ends before the focus: another search, from where it ends
             out.append(Task(task.seat, _root_of(table, state, p), state, [p]))
             continue
-        policy[p, : len(found)] = found[: policy.shape[1]]
-        for q in _following(engine, table, task.seat, p):
+        if task.seat in (-1, table.actor[p]):
+            policy[p, : len(found)] = found[: policy.shape[1]]
+        for q in _following(engine, table, task.seat, p, when):
             state = places[q][0]
             out.append(Task(task.seat, _root_of(table, state, q), state, [q]))
     return out
@@ -205,10 +215,10 @@ def _children(table: PublicTable, p: int) -> list[int]:
     return [int(c) for c in table.children[p] if c >= 0]
 
 
-def _following(engine: SearchEngine, table: PublicTable, seat: int, p: int) -> list[int]:
+def _following(engine: SearchEngine, table: PublicTable, seat: int, p: int, when: str) -> list[int]:
     """Returns the public states below `p` at which the next searches are due."""
     below = _children(table, p)
-    if seat < 0:
+    if when == "every":
         return _in_order(engine, [[c] for c in below])
     return _in_order(engine, [next_decisions(table, c, seat) for c in below])
 
@@ -285,7 +295,7 @@ def _wanted(engine: SearchEngine, table: PublicTable, task: Task, when: str) -> 
     """Returns the public states at which the outcome of a search is looked at."""
     if when == "end":
         return _below(table, task.root, engine.tree_depth)
-    return [q for p in task.foci for q in (p, *_following(engine, table, task.seat, p))]
+    return [q for p in task.foci for q in (p, *_following(engine, table, task.seat, p, when))]
 
 
 def _check_status(resolver: Resolver[Any], status: np.ndarray) -> None:
