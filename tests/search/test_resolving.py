@@ -12,8 +12,17 @@ import pytest
 
 import games
 import jaxsolve as js
-from jaxsolve.public import PublicTable, actions_limit, public_table
-from jaxsolve.search import fixed_resolver, growing_resolver, resolving
+from jaxsolve.public import PublicTable, actions_limit, no_limit, public_game, public_table
+from jaxsolve.search import (
+    fixed_resolver,
+    growing_resolver,
+    growing_search,
+    gt_cfr,
+    no_gadget,
+    resolving,
+    solve_belief,
+    subgames,
+)
 from jaxsolve.search.growing import Grown
 
 SMALL = "leduc(suits=1,raises=1)"
@@ -90,6 +99,27 @@ def test_the_state_is_that_of_the_last_public_state_in_the_tree():
         assert bool(after.bound)
         seen.add(len(left))
     assert {0, 1, 2} <= seen
+
+
+def test_ranges_and_gadgets_of_other_private_states_are_refused():
+    """When a search is traced, before anything is compiled."""
+    where = table("kuhn")  # 3 cards
+    searched = subgames(public_game(games.load("kuhn")), no_limit)
+    growing = growing_search(where, js.cfr_plus(), simulations=2)
+
+    def fixed(ranges: Any, gadget: Any) -> Any:
+        return solve_belief(searched, None, js.pcfr_plus(), 0, ranges, gadget, iterations=2)
+
+    def grown(ranges: Any, gadget: Any) -> Any:
+        key = jax.random.key(0)
+        return gt_cfr(growing, ZERO, jnp.int32(0), ranges, key, gadget=gadget)
+
+    right, four = jnp.ones((2, 3)), jnp.ones((2, 4))
+    for search in (fixed, grown):
+        jax.eval_shape(search, right, no_gadget(3))
+        for ranges, gadget in ((four, no_gadget(3)), (right, no_gadget(4)), (right[0], None)):
+            with pytest.raises(AssertionError, match=r"ranges and alternative values are \[2, 3\]"):
+                jax.eval_shape(search, ranges, gadget)
 
 
 @pytest.mark.slow  # two compiled searches

@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxsolve.regret import Step, normalise
-from jaxsolve.search.fixed._subgames import Nodes, Subgame, Subgames, with_value
+from jaxsolve.search.fixed._subgames import GadgetLeaf, Nodes, Subgame, Subgames, with_value
 from jaxsolve.search.resolving import Gadget, no_gadget, root_reach
 from jaxsolve.solvers import Solver, SolveState, average_policy, init_state, iterate
 from jaxsolve.subgame import floored, with_floor
@@ -205,7 +205,7 @@ def _placed(game: Subgame, ranges: Array, gadget: Gadget) -> tuple[PublicTree, A
         )
     leaves = tuple(
         dataclasses.replace(leaf, alternative=gadget.alternative)
-        if hasattr(leaf, "alternative")
+        if isinstance(leaf, GadgetLeaf)
         else leaf
         for leaf in tree.leaves
     )

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import chex
 import jax.numpy as jnp
 
 from jaxsolve.types import Array
@@ -78,7 +79,15 @@ def root_reach(possible: Array, ranges: Array, gadget: Gadget) -> tuple[Array, A
         own reaches float [2, H]: of a player who may terminate 1 for each possible private state;
         of others the range given, no possible private state less than a trace. And floors float
         [2, H] under the probability of following, 0 for players who may not terminate.
+
+    Raises:
+        AssertionError: the ranges or the gadget have not the private states of the root.
     """
+    chex.assert_shape(
+        (ranges, gadget.alternative, gadget.on),
+        (possible.shape, possible.shape, (2,)),
+        custom_message=f"ranges and alternative values are [2, {possible.shape[-1]}] here",
+    )
     beliefs, _ = normalised(ranges, possible)
     # A range without mass becomes uniform: its owner never comes here, but a policy is needed all
     # the same. A single private state has a trace for that reason: without any reach its average
