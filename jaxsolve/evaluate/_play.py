@@ -98,6 +98,10 @@ def keys_of(key: PRNGKey, deal: Array | int, rotation: Array | int) -> tuple[PRN
     return jax.random.fold_in(key, 0), jax.random.fold_in(key, 1 + rotation)
 
 
+def _chosen(mine: Array, after: Array, before: Array) -> Array:
+    return before if after is before else jnp.where(mine, after, before)
+
+
 def _begin(arena: Arena, moves: PRNGKey, seats: tuple[Agent, ...]) -> _Table:
     minds = tuple(
         agent.init(jnp.int32(i), jax.random.fold_in(moves, i)) for i, agent in enumerate(seats)
@@ -138,7 +142,7 @@ def _move(
         mine = actor == i
         chosen = jnp.where(mine, decision.action, chosen)
         policy = jnp.where(mine, decision.policy, policy)
-        minds.append(jax.tree.map(lambda a, b, m=mine: jnp.where(m, a, b), after, mind))
+        minds.append(jax.tree.map(functools.partial(_chosen, mine), after, mind))
     allowed = turn.legal.at[chosen].get(mode="fill", fill_value=False)
     status = jnp.where(actor >= 0, arena.status(table.position), 0)
     status = status | jnp.where((actor >= 0) & ~allowed, Status.ILLEGAL.value, 0)
