@@ -243,7 +243,8 @@ def hands_of(game: PublicGame, info: TreeInfo, player: int) -> tuple[np.ndarray,
             raise ValueError(
                 f'{info.name}: compile it with layout="hands", or keep its world states'
             )
-        return own.public.astype(np.int64), own.position[own.offset[:-1]] % own.hands
+        deal = info.num_public_states - len(game.parent)  # public states before the deal is over
+        return own.public.astype(np.int64) - deal, own.position[own.offset[:-1]] % own.hands
     table = info.states
     depths = list(itertools.pairwise(table.depth_start))
     deal = next(k for k, (lo, hi) in enumerate(depths) if (table.actor[lo:hi] >= 0).all())

@@ -11,6 +11,7 @@ import dataclasses
 
 import numpy as np
 
+from jaxsolve.compiler import in_rows
 from jaxsolve.tree import DecisionRows, ListedInfo, PublicTree, StateTable, last_sequences, listed
 
 
@@ -167,7 +168,7 @@ def game_index(tree: PublicTree) -> GameIndex:
     Raises:
         ValueError: the tree has no world states.
     """
-    info = listed(tree)
+    info = listed(in_rows(tree))
     for found in _RECENT:
         if found.table is info.states:
             return found if found.info is info else dataclasses.replace(found, info=info)

@@ -39,6 +39,7 @@ from jaxsolve.tree._payoffs import sparse_payoffs as sparse_payoffs
 from jaxsolve.tree._policy import Policy as Policy
 from jaxsolve.tree._policy import check_policy as check_policy
 from jaxsolve.tree._policy import policy_from_probabilities as policy_from_probabilities
+from jaxsolve.tree._policy import relaid as relaid
 from jaxsolve.tree._policy import uniform_policy as uniform_policy
 from jaxsolve.tree._policy import with_probabilities as with_probabilities
 from jaxsolve.tree._policy_file import load_policy as load_policy

@@ -178,13 +178,30 @@ def policy_from_probabilities(tree: PublicTree, probabilities: list[np.ndarray])
     return Policy(tuple(players), info)
 
 
+def relaid(policy: Policy, tree: PublicTree) -> Policy:
+    """Returns a policy in the layout of another tree of the same game.
+
+    Args:
+        policy: of a tree whose infosets have the same canonical order; one without names is taken
+            to have the layout of `tree`.
+        tree: compiled with layout "rows" or "hands".
+    """
+    if policy.names is None or policy.names is tree.names:
+        return policy
+    pairs = zip(policy.names.players, tree.info.players, strict=True)
+    if all(np.array_equal(a.position, b.position) for a, b in pairs):
+        return policy
+    parts = [policy.probabilities(i) for i in range(len(policy.players))]
+    return with_probabilities(uniform_policy(tree), parts)
+
+
 def with_probabilities(policy: Policy, parts: Sequence[np.ndarray]) -> Policy:
     """Returns a policy of the same layout with other probabilities, per player [C]."""
     players = []
     names = policy.info.players
     for blocks, info, values in zip(policy.players, names, parts, strict=True):
         flat = np.concatenate([np.zeros(0), *(np.asarray(b).reshape(-1) for b in blocks)])
-        flat[info.position - info.roots] = values
+        flat[info.position - info.roots * info.hands] = values
         pieces = np.split(flat, np.cumsum([b.size for b in blocks])[:-1]) if blocks else []
         players.append(
             tuple(

@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.compiler import player_info
+from jaxsolve.compiler import in_rows, player_info
 from jaxsolve.tree import (
     Lifted,
     ListedInfo,
@@ -32,6 +32,7 @@ from jaxsolve.tree import (
     last_sequences,
     listed,
     merge_payoffs,
+    relaid,
     sequence_form,
     sparse_payoffs,
     to_device,
@@ -97,6 +98,7 @@ def continuations(
             limit (the public state is named), or nothing at the limit.
     """
     begin = time.perf_counter()
+    tree, policies = _in_rows(tree, policies)
     info = listed(tree)
     table = info.states
     limit = limit if keep is None else _kept(table, limit, keep)
@@ -154,6 +156,7 @@ def leaf_values(
     Raises:
         ValueError: as of `continuations`.
     """
+    tree, policies = _in_rows(tree, policies)
     info = listed(tree)
     who = _choosers(info, limit, policies, player, choosers)
     plain = [p.policy if isinstance(p, Lifted) else p for p in policies]
@@ -164,6 +167,17 @@ def leaf_values(
             _check_covers(info, limit, one, i)
     worth = values_at(tree, limit, given, part=part)
     return _weakened(tree, limit, worth, plain[0], who) if weakened else worth
+
+
+def _in_rows(
+    tree: PublicTree, policies: Sequence[Policy | Lifted]
+) -> tuple[PublicTree, list[Policy | Lifted]]:
+    """Returns a tree with one row for each infoset, and policies in its layout."""
+    rows = in_rows(tree)
+    return rows, [
+        p._replace(policy=relaid(p.policy, rows)) if isinstance(p, Lifted) else relaid(p, rows)
+        for p in policies
+    ]
 
 
 def set_values(tree: PublicTree, values: Array | np.ndarray) -> PublicTree:

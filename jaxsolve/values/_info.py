@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 
+from jaxsolve.compiler import in_rows
 from jaxsolve.tree import ListedInfo, Policy, PublicTree, StateTable, TreeInfo, listed
 from jaxsolve.values._limit import DepthLimit
 
@@ -61,7 +62,7 @@ class LimitedInfo(ListedInfo):
 
 def leaf_states(tree: PublicTree, limit: DepthLimit) -> LeafStates:
     """Returns the world states at a limit, in the order of the values there."""
-    table = listed(tree).states
+    table = listed(in_rows(tree)).states
     return LeafStates(
         limit.leaf,
         table.public[limit.leaf].astype(np.int64),

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from jaxsolve.compiler import in_rows
 from jaxsolve.tree import PublicTree, StateTable, describe_path, listed
 from jaxsolve.types import CHANCE, TERMINAL
 
@@ -45,7 +46,7 @@ def at_public_states(tree: PublicTree, public_states: Iterable[int]) -> DepthLim
     Raises:
         ValueError: there is no such public state, or the tree has no world states.
     """
-    info = listed(tree)
+    info = listed(in_rows(tree))
     table = info.states
     numbers = np.unique(np.asarray(list(public_states), np.int64))
     size = len(table.public_states.parent)
@@ -70,7 +71,7 @@ def after_actions(tree: PublicTree, actions: int) -> DepthLimit:
         ValueError: a public state does not say how many actions were taken, so that the limit would
             go through an infoset; the public state is named.
     """
-    info = listed(tree)
+    info = listed(in_rows(tree))
     table = info.states
     if actions < 0:
         raise ValueError(f"a limit after {actions} actions; it must be 0 or more")
@@ -98,7 +99,7 @@ def after_round(tree: PublicTree, rounds: int = 1) -> DepthLimit:
     Raises:
         ValueError: no such round ends with a public chance event.
     """
-    info = listed(tree)
+    info = listed(in_rows(tree))
     table = info.states
     ends = _ends_round(table)
     before = count_along(table, ends)
@@ -117,7 +118,7 @@ def round_of(tree: PublicTree) -> np.ndarray:
     The public state in which a round ends belongs to it; the next one begins with the public chance
     event that follows.
     """
-    table = listed(tree).states
+    table = listed(in_rows(tree)).states
     before = count_along(table, _ends_round(table))
     out = np.zeros(len(table.public_states.parent), np.int64)
     np.maximum.at(out, table.public, before + 1)

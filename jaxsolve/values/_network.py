@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxsolve.compiler import in_rows
 from jaxsolve.tree import PublicTree, listed
 from jaxsolve.types import Array, PRNGKey, PyTree
 from jaxsolve.values._limit import DepthLimit
@@ -152,7 +153,7 @@ def path_features(tree: PublicTree, limit: DepthLimit) -> np.ndarray:
         tree: a compiled game.
         limit: of it.
     """
-    table = listed(tree).states
+    table = listed(in_rows(tree)).states
     depth = np.searchsorted(table.depth_start, limit.leaf, side="right") - 1
     columns = []
     at = limit.leaf.copy()

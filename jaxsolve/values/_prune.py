@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from jaxsolve.compiler import from_form
+from jaxsolve.compiler import from_form, in_rows
 from jaxsolve.tree import PublicTree, listed, sequence_form
 from jaxsolve.types import TERMINAL
 from jaxsolve.values._limit import DepthLimit
@@ -26,7 +26,7 @@ def pruned(tree: PublicTree, keep: np.ndarray) -> PublicTree:
         ValueError: chance would have nowhere to go, or a player no action.
     """
     begin = time.perf_counter()
-    info = listed(tree)
+    info = listed(in_rows(tree))
     table = info.states
     none = DepthLimit("pruned", np.zeros(len(keep), bool), np.zeros(0, np.int64))
     cut = limit_table(table, none, (1,) * len(info.players), (), keep).table

@@ -15,7 +15,8 @@ from collections.abc import Sequence
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.tree import HistoryTree, Odds, Policy, PublicTree, history_tree
+from jaxsolve.compiler import in_rows
+from jaxsolve.tree import HistoryTree, Odds, Policy, PublicTree, history_tree, relaid
 from jaxsolve.types import Array, PRNGKey
 from jaxsolve.values._limit import DepthLimit
 
@@ -94,6 +95,8 @@ def rollouts(
     """
     if count < 1:
         raise ValueError(f"a value needs at least 1 rollout, not {count}")
+    tree = in_rows(tree)
+    policies = [relaid(policy, tree) for policy in policies]
     history = history_tree(tree)
     n = tree.num_players
     who = [i for i in range(n) if choosers != "opponent" or i != player]

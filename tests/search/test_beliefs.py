@@ -14,7 +14,14 @@ import games
 import jaxsolve as js
 from jaxsolve import nets
 from jaxsolve.evaluate._max_min import max_min, seen_from
-from jaxsolve.public import actions_limit, no_limit, public_game, public_table, round_limit
+from jaxsolve.public import (
+    actions_limit,
+    hands_of,
+    no_limit,
+    public_game,
+    public_table,
+    round_limit,
+)
 from jaxsolve.search import Gadget, fixed_resolver, oracle, resolve_game, solve_belief, subgames
 from jaxsolve.search.fixed._engine import BATCHES
 from jaxsolve.search.resolving import _resolve_game
@@ -160,10 +167,10 @@ def test_with_solved_leaves_a_depth_limited_search_is_part_of_an_equilibrium(nam
         assert np.isfinite(table).any()
     info = tree.info
     for i, player in enumerate(info.players):
-        hand = player.position[player.offset[:-1]] % player.hands
+        node, hand = hands_of(game, info, i)
         row = np.repeat(np.arange(player.num_infosets), np.diff(player.offset))
         slot = np.arange(len(row)) - player.offset[row]
-        held = table[player.public[row], slot, hand[row]]
+        held = table[node[row], slot, hand[row]]
         floor = np.where(np.isnan(held), 0, np.nan_to_num(held)) * (1 - 1e-9)
         best = max_min(seen_from(info.form, i), floor=floor).value
         assert best >= (exact.value, -exact.value)[i] - 1e-4

@@ -96,9 +96,8 @@ def test_games_that_subgame_solving_is_not_for():
     bare = js.compile(games.load("kuhn"), keep_states=False)
     with pytest.raises(ValueError, match="no table of world states"):
         search.nested(bare, js.uniform_policy(bare))
-    hands = js.compile(games.load("kuhn"), layout="hands")
     with pytest.raises(ValueError, match="no table of world states"):
-        subgame.cut(hands, 0, js.uniform_policy(hands))
+        subgame.cut(bare, 0, js.uniform_policy(bare))
 
 
 def test_options_that_do_not_go_together(kuhn, even):

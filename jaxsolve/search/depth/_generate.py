@@ -10,9 +10,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
+from jaxsolve.compiler import in_rows
 from jaxsolve.evaluate import best_response, solve_lp
 from jaxsolve.solvers import Solver, solve
-from jaxsolve.tree import Policy, PublicTree, mix_policies
+from jaxsolve.tree import Policy, PublicTree, mix_policies, relaid
 from jaxsolve.values import DepthLimit, below, continuations, extend, leaf_values, set_values
 
 
@@ -58,7 +59,8 @@ def self_generated(
     """
     if count < 1:
         raise ValueError(f"count must be 1 or more, not {count}")
-    found = [dataclasses.replace(blueprint, names=tree.info)]
+    tree, found = in_rows(tree), [dataclasses.replace(blueprint, names=tree.info)]
+    found = [relaid(found[0], tree)]
     part = below(tree, limit)
     limited: PublicTree | None = None
     while len(found) < count:

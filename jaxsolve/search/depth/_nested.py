@@ -25,6 +25,7 @@ from jaxsolve.search.depth._search import (
     DepthSearch,
     Searcher,
     composed,
+    in_rows_search,
     limited_part,
     local_odds,
     measured,
@@ -39,7 +40,7 @@ from jaxsolve.subgame import (
     reached,
     subgame_roots,
 )
-from jaxsolve.tree import PublicTree
+from jaxsolve.tree import PublicTree, relaid
 from jaxsolve.values import (
     LimitedInfo,
     chosen_below,
@@ -68,6 +69,8 @@ def depth_limited(
     """
     begin = time.perf_counter()
     search.check()
+    given = tree
+    tree, search = in_rows_search(tree, search)
     info = index_of(tree).info
     blueprint = named(search.policies[0], info)
     after, count = [blueprint.probabilities(i).astype(np.float64) for i in range(2)], 0
@@ -79,7 +82,8 @@ def depth_limited(
             beliefs, solved = search_at(searcher, beliefs, batch)
             count += solved
         after[i] = composed(info, beliefs, i)
-    return measured(tree, blueprint, after, count, begin)
+    found = measured(tree, blueprint, after, count, begin)
+    return found._replace(policy=relaid(found.policy, given))
 
 
 def batches(plan: SearchPlan) -> Iterator[list[Point]]:

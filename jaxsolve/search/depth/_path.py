@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jaxsolve.compiler import in_rows
 from jaxsolve.search.depth._nested import search_at
 from jaxsolve.search.depth._plan import Point, plan_of
 from jaxsolve.search.depth._pluribus import Group, Played, groups_of, load_cfr, search_group
-from jaxsolve.search.depth._search import Beliefs, DepthSearch, Searcher, composed
+from jaxsolve.search.depth._search import Beliefs, DepthSearch, Searcher, composed, in_rows_search
 from jaxsolve.subgame import index_of
 from jaxsolve.tree import ListedInfo, PublicTree, listed
 
@@ -68,12 +69,13 @@ class ModicumSearch:
     @property
     def info(self) -> ListedInfo:
         """Names of the game."""
-        return listed(self.tree)
+        return listed(in_rows(self.tree))
 
     def start(self, player: int) -> ModicumPath:
         """Returns what a player knows before anything is searched."""
-        who = Searcher(plan_of(self.tree, player, self.search.menu), self.search, {})
-        start = Beliefs.start(self.tree, self.search.policies[0], player)
+        tree, search = in_rows_search(self.tree, self.search)
+        who = Searcher(plan_of(tree, player, search.menu), search, {})
+        start = Beliefs.start(tree, search.policies[0], player)
         return ModicumPath(who, start, frozenset())
 
     def decide(self, state: ModicumPath, infoset: int) -> tuple[np.ndarray, ModicumPath]:
@@ -113,17 +115,18 @@ class PluribusSearch:
 
     def __post_init__(self) -> None:
         load_cfr(self.search)
-        listed(self.tree)
+        listed(in_rows(self.tree))
 
     @property
     def info(self) -> ListedInfo:
         """Names of the game."""
-        return listed(self.tree)
+        return listed(in_rows(self.tree))
 
     def start(self, player: int) -> PluribusPath:
         """Returns what a player knows before anything is searched."""
-        who = Searcher(plan_of(self.tree, player, self.search.menu), self.search, {})
-        start = Beliefs.start(self.tree, self.search.policies[0], player)
+        tree, search = in_rows_search(self.tree, self.search)
+        who = Searcher(plan_of(tree, player, search.menu), search, {})
+        start = Beliefs.start(tree, search.policies[0], player)
         groups = groups_of(who.plan, self.every_decision)
         return PluribusPath(who, groups, Played.start(start, player), frozenset())
 

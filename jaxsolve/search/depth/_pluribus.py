@@ -34,6 +34,7 @@ from jaxsolve.search.depth._search import (
     DepthSearch,
     Searcher,
     composed,
+    in_rows_search,
     limited_part,
     local_odds,
     measured,
@@ -47,7 +48,7 @@ from jaxsolve.solvers import (
     load_solver,
 )
 from jaxsolve.subgame import game_index, joint_subgame
-from jaxsolve.tree import Blocks, Policy, PublicTree, listed, split_blocks
+from jaxsolve.tree import Blocks, Policy, PublicTree, listed, relaid, split_blocks
 from jaxsolve.types import Array
 from jaxsolve.values import entries_of, entry_of_state, named, public_below
 
@@ -87,7 +88,8 @@ def pluribus(
             number of actions ahead, or another option makes no sense.
     """
     begin = time.perf_counter()
-    solver = load_cfr(search)
+    solver, given = load_cfr(search), tree
+    tree, search = in_rows_search(tree, search)
     blueprint = named(search.policies[0], tree.info)
     n = tree.num_players
     after, count = [blueprint.probabilities(i).astype(np.float64) for i in range(n)], 0
@@ -98,7 +100,8 @@ def pluribus(
             played, solved = search_group(who, solver, played, group)
             count += solved
         after[i] = played.policy(who.plan)
-    return measured(tree, blueprint, after, count, begin)
+    found = measured(tree, blueprint, after, count, begin)
+    return found._replace(policy=relaid(found.policy, given))
 
 
 class _Round(NamedTuple):

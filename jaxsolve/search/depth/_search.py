@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jaxsolve.compiler import in_rows
 from jaxsolve.evaluate import nash_conv, seen_from, worst_case
 from jaxsolve.search.depth._plan import SearchPlan
 from jaxsolve.solvers import Solver
@@ -27,7 +28,15 @@ from jaxsolve.subgame import (
     subgame_roots,
     tree_of,
 )
-from jaxsolve.tree import Policy, PublicTree, TreeInfo, compiled, listed, with_probabilities
+from jaxsolve.tree import (
+    Policy,
+    PublicTree,
+    TreeInfo,
+    compiled,
+    listed,
+    relaid,
+    with_probabilities,
+)
 from jaxsolve.values import (
     DepthLimit,
     LimitedInfo,
@@ -160,6 +169,13 @@ class Beliefs(NamedTuple):
         policy = named(blueprint, tree.info)
         odds = tuple(policy.probabilities(i).astype(np.float64) for i in range(tree.num_players))
         return Beliefs(odds, np.zeros(len(odds[player]), bool))
+
+
+def in_rows_search(tree: PublicTree, search: DepthSearch) -> tuple[PublicTree, DepthSearch]:
+    """Returns a tree with one row for each infoset, and a search with policies in its layout."""
+    rows = in_rows(tree)
+    policies = [relaid(policy, rows) for policy in search.policies]
+    return rows, dataclasses.replace(search, policies=policies)
 
 
 def measured(
