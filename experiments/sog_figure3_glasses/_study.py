@@ -25,10 +25,10 @@ STUDY = Study(
     full=Settings(
         recipes=(
             dataclasses.replace(PAPER, steps=(0, 100, 200)),
-            dataclasses.replace(OURS, steps=(0, 100, 500)),
-            dataclasses.replace(OURS_PLAIN, steps=(0, 100, 500)),
+            dataclasses.replace(OURS, steps=(0, 100, 200)),
+            dataclasses.replace(OURS_PLAIN, steps=(0, 100, 200)),
         ),
-        seeds=(50, 20, 5, 3),
+        seeds=(20, 10, 5, 3),
         curve_seeds=1,
     ),
 )
