@@ -255,9 +255,8 @@ def losses_of(
     parts = {"value_loss": huber / jnp.where(mass > 0, mass, 1)}
     total = plan.value_weight * parts["value_loss"]
     if plan.policy_weight:
-        assert found.logits is not None
         legal = examples.policy.sum(-1, keepdims=True) > 0
-        logits = jnp.where(legal, found.logits, -1e9)
+        logits = jnp.where(legal, found.policy_logits, -1e9)
         each = optax.losses.kl_divergence(
             jax.nn.log_softmax(logits, 1).swapaxes(1, 2), examples.policy.swapaxes(1, 2)
         ).mean(-1)

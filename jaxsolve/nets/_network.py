@@ -37,6 +37,17 @@ class Output(NamedTuple):
     values: Array
     logits: Array | None
 
+    @property
+    def policy_logits(self) -> Array:
+        """`logits`.
+
+        Raises:
+            ValueError: the network has no policy head.
+        """
+        if self.logits is None:
+            raise ValueError("this network has no policy: make it with ValueNetwork(actions=A)")
+        return self.logits
+
 
 class ValueNetwork(nn.Module):
     """A value(-and-policy) network.

@@ -27,8 +27,7 @@ class PolicyPrior:
 
     def __call__(self, state: PublicState, beliefs: Array) -> Array:
         """Returns float [F, A, H] for public states [F] and beliefs [F, 2, H]."""
-        logits = self.net.output(state, beliefs).logits
-        assert logits is not None
+        logits = self.net.output(state, beliefs).policy_logits
         return jax.nn.softmax(logits / self.temperature, 1)
 
     def check(self, game: Described) -> None:

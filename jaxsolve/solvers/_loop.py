@@ -11,13 +11,13 @@ the number of iterations are arguments, so nothing is traced again.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.regret import Step, normalise
+from jaxsolve.regret import Coefficients, Step, normalise
 from jaxsolve.solvers._solver import Solver
 from jaxsolve.solvers._sweep import HasSweep, Sweep
 from jaxsolve.tree import (
@@ -173,26 +173,34 @@ def current_policy(tree: PublicTree, state: SolveState) -> Policy:
     return Policy(state.policy, tree.names)
 
 
-def _sweep_of(tree: PublicTree, solver: Solver) -> Sweep | None:
-    """Returns the operator that does whole iterations, if tree and solver have one."""
+def _sweep_of(
+    tree: PublicTree, solver: Solver
+) -> tuple[Sweep, Callable[[Step], Coefficients]] | None:
+    """Returns what does whole iterations and its coefficients, if tree and solver have them."""
     plain = solver.sampler is None and solver.alternating
-    if not plain or solver.minimizer.coefficients is None or len(tree.leaves) != 1:
+    coefficients = solver.minimizer.coefficients
+    if not plain or coefficients is None or len(tree.leaves) != 1:
         return None
     (leaf,) = tree.leaves
     if not isinstance(leaf, HasSweep) or leaf.sweep is None or not leaf.sweep.fits(tree):
         return None
-    return leaf.sweep
+    return leaf.sweep, coefficients
 
 
 def _fused(
-    sweep: Sweep, tree: PublicTree, solver: Solver, count: int, state: SolveState, horizon: Array
+    found: tuple[Sweep, Callable[[Step], Coefficients]],
+    tree: PublicTree,
+    solver: Solver,
+    count: int,
+    state: SolveState,
+    horizon: Array,
 ) -> SolveState:
     """Does `count` times the same as `iterate`, but for `reach`, which it leaves out."""
-    assert solver.minimizer.coefficients is not None
+    sweep, numbers = found
     dtype = tree.players[0].root_reach.dtype
     t = (state.iteration + 1 + jnp.arange(count)).astype(dtype)
     steps = Step(t, jnp.full(count, horizon, dtype))
-    coefficients = jax.vmap(solver.minimizer.coefficients)(steps)
+    coefficients = jax.vmap(numbers)(steps)
     decay = jnp.broadcast_to(jax.vmap(solver.decay)(steps), count).astype(dtype)
     weights = [state.average[0].weight]
     for k in range(count):

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxsolve.game import action_name, observation_name
+from jaxsolve.game import Game, action_name, observation_name
 from jaxsolve.tree import Infostates, StateTable
-from jaxsolve.types import NOTHING, TERMINAL
+from jaxsolve.types import NOTHING, TERMINAL, Array
 from jaxsolve.values._limit import DepthLimit
 
 
@@ -30,17 +30,19 @@ class LimitedGame:
         choices: continuations that a player chooses among at the limit.
     """
 
-    game: Any
+    game: Game
     limit: str
     choices: int
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.game, name)
 
     @property
     def name(self) -> str:
         """The string of the game, and the limit."""
         return f"{self.game.name}, {self.limit}, {self.choices} values"
+
+    @property
+    def num_players(self) -> int:
+        """n."""
+        return self.game.num_players
 
     @property
     def num_actions(self) -> int:
@@ -56,6 +58,34 @@ class LimitedGame:
     def observation_name(self, public: np.ndarray, private: np.ndarray) -> str:
         """Returns the game's words for what one player saw."""
         return observation_name(self.game, public, private)
+
+    def init(self) -> Any:
+        """See `Game`."""
+        return self.game.init()
+
+    def actor(self, state: Any) -> Array:
+        """See `Game`."""
+        return self.game.actor(state)
+
+    def legal(self, state: Any) -> Array:
+        """See `Game`."""
+        return self.game.legal(state)
+
+    def chance(self, state: Any) -> Array:
+        """See `Game`."""
+        return self.game.chance(state)
+
+    def step(self, state: Any, action: Array) -> Any:
+        """See `Game`."""
+        return self.game.step(state, action)
+
+    def observe(self, state: Any) -> tuple[Array, Array]:
+        """See `Game`."""
+        return self.game.observe(state)
+
+    def utility(self, state: Any) -> Array:
+        """See `Game`."""
+        return self.game.utility(state)
 
 
 class Limited(NamedTuple):

@@ -80,7 +80,8 @@ class ValueLeaf:
     def __call__(self, player: int, reach: Sequence[Array]) -> Array:
         """See `LeafOperator`."""
         ranges = jnp.stack([take(reach[i], self.sequence[i]) for i in range(2)], 1)
-        assert self.states is not None
+        if self.states is None:
+            raise ValueError("these leaves have no value function yet; see search.with_value")
         worth = scaled_values(self.value, self.states.at(self.subgame_class), ranges)
         mine = worth[:, player] * self.factor[:, None]
         return self.leaves[player](jnp.concatenate([mine, jnp.zeros_like(mine[:1])]))

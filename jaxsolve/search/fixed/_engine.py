@@ -77,7 +77,8 @@ class FixedEngine:
         """See `SearchEngine`; with a key the solver starts from random policies."""
         stop = None
         if self.sampled:
-            assert key is not None
+            if key is None:
+                raise ValueError("sampled=True draws an iteration of each search: give a key")
             share = jnp.sqrt(jax.random.uniform(jax.random.fold_in(key, 1 << 31)))
             stop = jnp.ceil(share * self.iterations).astype(jnp.int32).clip(1)
         return solve_belief(

@@ -78,7 +78,8 @@ class GrowingEngine:
         key: PRNGKey | None,
     ) -> Grown:
         """See `SearchEngine`."""
-        assert key is not None
+        if key is None:
+            raise ValueError("growing searches draw where they go: give a key")
         return gt_cfr(
             self.options,
             value,
