@@ -50,7 +50,7 @@ def respond(table: PublicTable, policy: np.ndarray) -> Response:
     policy = _checked(table, policy)
     transitions, depths = table.transitions, _depths(table)
     count, hands = len(table.parent), table.num_hands
-    h0, h1 = transitions.weight.shape[1:]
+    h0, h1 = table.hands
     reach = np.zeros((count, 2, hands))
     action_reach = np.zeros((count, 2, transitions.num_actions + 1, hands))
     reach[0] = transitions.possible[table.subgame_class[0]]
@@ -69,7 +69,7 @@ def respond(table: PublicTable, policy: np.ndarray) -> Response:
     for here in reversed(depths):
         subgame_class, actor = table.subgame_class[here], table.actor[here]
         # A best response of one player is against the other's reach, which stays the policy's.
-        pay = transitions.payoff[subgame_class]
+        pay = table.payoff[subgame_class]
         first = np.einsum("nahg,nag->nah", pay, action_reach[here, 1, :-1, :h1])
         second = -np.einsum("nahg,nah->nag", pay, action_reach[here, 0, :-1, :h0])
         legal = transitions.legal[subgame_class]

@@ -145,7 +145,7 @@ def play(
         episode.root,
         beliefs,
         policy,
-        _against(transitions.weight[public], beliefs),
+        transitions.weights.against(public, beliefs),
         episode.pair,
         outcome,
         jnp.ones((), outcome.dtype),
@@ -193,14 +193,14 @@ def step(
     own = transitions.child_of_action[row, action, pair[actor]]
     wait = transitions.child_of_waiting[row, pair[1 - actor]]
     ways, child, after = ways_on(transitions, row, actor, own, wait, transitions.num_hands)
-    chance = transitions.weight[public, pair[0], pair[1]]
+    chance = transitions.weights.at(public, pair[0], pair[1])
     # What is left of the pair's probability ends the game; rounding must not.
     over = jnp.maximum(chance - ways.sum(), 0)
     over = jnp.where(over > 1e-5 * chance, over, 0)
     way = pick(jnp.append(ways.reshape(-1), over), draw)
     ended = (way == ways.size) | (ways.sum() <= 0)
     way = jnp.minimum(way, ways.size - 1)
-    pay = transitions.payoff[row, action, pair[0], pair[1]]
+    pay = transitions.payoffs.at(row, action, pair[0], pair[1])
     outcome = jnp.where(ended, pay / jnp.where(over > 0, over, 1), 0)
     return ended, outcome, child.reshape(-1)[way], after.reshape(-1, 2)[way]
 
@@ -216,16 +216,11 @@ def beliefs_at_focus(transitions: Transitions, found: Grown) -> Array:
 
 def deal(engine: GrowingEngine, root: PyTree, dtype: Any, key: PRNGKey) -> Array:
     """Returns int32 [2], private states at the first public state, drawn as chance deals them."""
-    weight = pairs_at(engine, root, dtype)
-    draw = jax.random.uniform(key, (), dtype)
-    return jnp.stack(jnp.divmod(pick(weight.reshape(-1), draw), weight.shape[1])).astype(jnp.int32)
-
-
-def pairs_at(engine: GrowingEngine, root: PyTree, dtype: Any) -> Array:
-    """Returns float [H0, H1], the probability of each pair of private states at a public state."""
     model = engine.options.model
-    store, number = model.start(root, 1, dtype)
-    return model.transitions(store).weight[number]
+    store, public = model.start(root, 1, dtype)
+    anyone = jnp.ones((2, max(model.hands)), dtype)
+    draw = jax.random.uniform(key, (), dtype)
+    return model.transitions(store).weights.draw(public, anyone, draw).astype(jnp.int32)
 
 
 def state_at(engine: GrowingEngine, root: PyTree, dtype: Any) -> PublicState:
@@ -233,10 +228,3 @@ def state_at(engine: GrowingEngine, root: PyTree, dtype: Any) -> PublicState:
     model = engine.options.model
     store, number = model.start(root, 1, dtype)
     return model.public_state(store, number)
-
-
-def _against(weight: Array, beliefs: Array) -> Array:
-    """Returns float [2, H], the probability of meeting the other's beliefs, by chance [H0, H1]."""
-    h0, h1 = weight.shape
-    mass = (weight @ beliefs[1, :h1], beliefs[0, :h0] @ weight)
-    return jnp.stack([jnp.pad(m, (0, beliefs.shape[1] - len(m))) for m in mass])

@@ -14,6 +14,12 @@ from jaxsolve.public._listed import listed_model as listed_model
 from jaxsolve.public._model import Followable as Followable
 from jaxsolve.public._model import Followed as Followed
 from jaxsolve.public._model import PublicModel as PublicModel
+from jaxsolve.public._pairs import DensePayoffs as DensePayoffs
+from jaxsolve.public._pairs import DenseWeights as DenseWeights
+from jaxsolve.public._pairs import IndependentWeights as IndependentWeights
+from jaxsolve.public._pairs import OuterPayoffs as OuterPayoffs
+from jaxsolve.public._pairs import PairPayoffs as PairPayoffs
+from jaxsolve.public._pairs import PairWeights as PairWeights
 from jaxsolve.public._rules import RulesModel as RulesModel
 from jaxsolve.public._rules import rules_model as rules_model
 from jaxsolve.public._states import Described as Described

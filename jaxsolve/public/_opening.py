@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxsolve.game import Game, HasLargestPayoff, HasPrivateStates, HasPublicFeatures
+from jaxsolve.public._pairs import DensePayoffs, DenseWeights
 from jaxsolve.public._transitions import Transitions
 from jaxsolve.public._worlds import Ends, Worlds, groups, lists, step_worlds
 from jaxsolve.types import Array, Status
@@ -45,8 +46,8 @@ class Opened(NamedTuple):
     """An opened public state (C children).
 
     Attributes:
-        row: of `Transitions`, without the numbers of the children; `weight`, `possible` and `scale`
-            are those of the children, leading axis C.
+        row: of `Transitions`, but for the numbers of the children; `weights`, `possible` and
+            `scale` are those of the children, leading axis C.
         worlds: of the children, leading axis C.
         features: float [C, F], of the children.
         status: int32 [], `Status` bits.
@@ -143,8 +144,8 @@ def opened(game: Game, room: Room, scale: Array, here: Worlds) -> Opened:
         parents_of=jnp.stack([x.reshape(c, h, -1) for x in parents], 1),
         child_of_action=child_of_action.reshape(a, h, -1),
         child_of_waiting=child_of_waiting,
-        payoff=payoff,
-        weight=pairs,
+        payoffs=DensePayoffs(payoff),
+        weights=DenseWeights(pairs),
         possible=possible,
         scale=jax.vmap(lambda x: scale_of(game, scale, x))(children),
         size=jnp.zeros((), jnp.int32),

@@ -22,6 +22,7 @@ from jaxsolve.compiler import Deals, deal_hands
 from jaxsolve.game import Game, HasLargestPayoff, HasPrivateStates, HasPublicFeatures
 from jaxsolve.public._model import Followed
 from jaxsolve.public._opening import Room, features_of, met, opened, scale_of, stepped
+from jaxsolve.public._pairs import DensePayoffs, DenseWeights
 from jaxsolve.public._states import PublicState, StateFormat
 from jaxsolve.public._transitions import Transitions
 from jaxsolve.public._worlds import Worlds
@@ -33,7 +34,7 @@ class Store(NamedTuple):
     """What the rules have made (I opened public states, Q = 1 + I C public states at most).
 
     Attributes:
-        transitions: of opened public states, but for `weight`, `possible` and `scale`, of all.
+        transitions: of opened public states, but for `weights`, `possible` and `scale`, of all.
         worlds: leading axis Q.
         features: float [Q, F], of public states.
         status: int32 [], `Status` bits of the capacities that were not enough.
@@ -117,8 +118,10 @@ class RulesModel:
             parents_of=full((size, c, 2, h, m), a * h),
             child_of_action=full((size, a, h, r), c * h),
             child_of_waiting=full((size, h, c), c * h),
-            payoff=jnp.zeros((size, a, *self.hands), dtype),
-            weight=jnp.zeros((many, *self.hands), dtype).at[0].set(weight.astype(dtype)),
+            payoffs=DensePayoffs(jnp.zeros((size, a, *self.hands), dtype)),
+            weights=DenseWeights(
+                jnp.zeros((many, *self.hands), dtype).at[0].set(weight.astype(dtype))
+            ),
             possible=jnp.zeros((many, 2, h), bool).at[0].set(possible),
             scale=jnp.ones(many, dtype).at[0].set(scale),
             size=full((size,), 0),
@@ -143,17 +146,17 @@ class RulesModel:
         row = row._replace(child=jnp.where(row.factor > 0, numbers, -1))
         below = jnp.where(go, numbers, 1 + size * c)
 
-        def put(array: Array, value: Array, where: Array) -> Array:
-            return array.at[where].set(value, mode="drop")
+        def put(old: Any, new: Any, where: Array) -> Any:
+            return jax.tree.map(lambda x, y: x.at[where].set(y, mode="drop"), old, new)
 
-        by_public = ("weight", "possible", "scale")
+        by_public = ("weights", "possible", "scale")
         transitions = {
             name: put(getattr(store.transitions, name), value, below if name in by_public else at)
             for name, value in row._asdict().items()
         }
         return Store(
             Transitions(**transitions),
-            jax.tree.map(lambda x, y: put(x, y, below), store.worlds, children),
+            put(store.worlds, children, below),
             put(store.features, features, below),
             jnp.where(go, store.status | status, store.status),
         ), new

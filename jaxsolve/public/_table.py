@@ -9,11 +9,13 @@ import dataclasses
 import functools
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.game import Game
 from jaxsolve.public._card_game import PublicGame, hands_of, public_game
+from jaxsolve.public._pairs import DensePayoffs, DenseWeights
 from jaxsolve.public._states import PublicState, StateFormat, listed_states, one_scale
 from jaxsolve.public._transitions import (
     Transitions,
@@ -92,7 +94,19 @@ class PublicTable:
     @property
     def hands(self) -> tuple[int, int]:
         """(H0, H1), private states of each player."""
-        return self.transitions.weight.shape[1:]
+        return self.transitions.weights.hands
+
+    @property
+    def weight(self) -> np.ndarray:
+        """float64 [K, H0, H1], probability of each pair of private states by chance."""
+        assert isinstance(self.transitions.weights, DenseWeights)
+        return np.asarray(self.transitions.weights.pairs)
+
+    @property
+    def payoff(self) -> np.ndarray:
+        """float64 [K, A, H0, H1], to player 0 where an action ends the game, times chance."""
+        assert isinstance(self.transitions.payoffs, DensePayoffs)
+        return np.asarray(self.transitions.payoffs.pairs)
 
     @property
     def format(self) -> StateFormat:
@@ -121,13 +135,13 @@ class PublicTable:
         public state: values are sums of these over the other's states, weighed by their reach.
         """
         transitions, hands = self.transitions, self.num_hands
-        h0, h1 = transitions.weight.shape[1:]
+        h0, h1 = self.hands
         first = np.zeros((self.num_classes, hands, hands))
         even = transitions.legal / np.maximum(transitions.legal.sum(1, keepdims=True), 1)
         for x in np.argsort(transitions.size, kind="stable"):
             play = [np.ones((transitions.num_actions, hands)) for _ in range(2)]
             play[int(transitions.actor[x])] = even[x]
-            pay = transitions.payoff[x] * play[0][:, :h0, None] * play[1][:, None, :h1]
+            pay = self.payoff[x] * play[0][:, :h0, None] * play[1][:, None, :h1]
             first[x, :h0, :h1] = pay.sum(0)
             for k in np.flatnonzero(transitions.child[x] >= 0):
                 ways = [np.zeros((hands, transitions.num_actions * hands + 1)) for _ in range(2)]
@@ -144,12 +158,11 @@ class PublicTable:
     @functools.cached_property
     def device_transitions(self) -> Transitions:
         """`transitions` as arrays of JAX."""
-        return Transitions(
-            *(
-                jnp.asarray(x, float_type() if np.issubdtype(x.dtype, np.floating) else None)
-                for x in self.transitions
-            )
+        found: Transitions = jax.tree.map(
+            lambda x: jnp.asarray(x, float_type() if np.issubdtype(x.dtype, np.floating) else None),
+            self.transitions,
         )
+        return found
 
     def policy_of(self, tree: PublicTree, policy: np.ndarray) -> Policy:
         """Returns a policy [P, A, H] of the public states as one of a compiled tree.

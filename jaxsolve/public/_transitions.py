@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jaxsolve.public._pairs import DensePayoffs, DenseWeights, PairPayoffs, PairWeights
 from jaxsolve.public._walk import PLACES, Walk
 from jaxsolve.types import TERMINAL
 
@@ -32,8 +33,8 @@ class Transitions(NamedTuple):
         parents_of: int32 [K, C, 2, H, M], pairs that lead to each private state of each child.
         child_of_action: int32 [K, A, H, R], what each pair of the actor leads to.
         child_of_waiting: int32 [K, H, S], what each private state of the player who waits leads to.
-        payoff: [K, A, H0, H1], to player 0 where the actor's action ends the game, times chance.
-        weight: [K, H0, H1], probability of each pair of private states by chance; sums to 1.
+        payoffs: to player 0 where the actor's action ends the game, times chance, by row K.
+        weights: probability of each pair of private states by chance, by number K.
         possible: bool [K, 2, H].
         scale: [K], the largest payoff below.
         size: int32 [K], public states below, this one included.
@@ -46,8 +47,8 @@ class Transitions(NamedTuple):
     parents_of: Any
     child_of_action: Any
     child_of_waiting: Any
-    payoff: Any
-    weight: Any
+    payoffs: PairPayoffs
+    weights: PairWeights
     possible: Any
     scale: Any
     size: Any
@@ -223,8 +224,8 @@ def transitions_of(
         parents_of=_padded(lists["parents"], (count, width, 2, hands), actions * hands),
         child_of_action=_padded(lists["own"], (count, actions, hands), width * hands),
         child_of_waiting=_padded(lists["other"], (count, hands), width * hands),
-        payoff=payoff,
-        weight=weight / mass[:, None, None],
+        payoffs=DensePayoffs(payoff),
+        weights=DenseWeights(weight / mass[:, None, None]),
         possible=possible,
         scale=_largest(opened, classes, representative, children),
         size=below[representative].astype(np.int32),

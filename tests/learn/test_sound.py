@@ -85,7 +85,7 @@ def test_public_states_are_visited_as_often_as_the_composed_policy_reaches_them(
     where = table("kuhn")
     policy = resolve_game(resolver(), net("kuhn"), jax.random.key(9))
     found = respond(where, policy)
-    weight = np.asarray(where.transitions.weight)[where.subgame_class]
+    weight = where.weight[where.subgame_class]
     reach = np.einsum("pab,pa,pb->p", weight, found.reach[:, 0], found.reach[:, 1])
     reach *= where.mass / where.mass[0]
     states, _ = history(120)
@@ -168,7 +168,7 @@ def test_decisions_come_back_with_their_outcome():
     unit = np.asarray(net("kuhn").unit(where.states.at(classes.public)))[:, None]
     hand = classes.value_weight.argmax(-1)
     found = (classes.values * classes.value_weight).sum(-1) * unit
-    weight = np.asarray(where.transitions.weight)[classes.public]
+    weight = where.weight[classes.public]
     for n in np.flatnonzero(td)[:200]:
         h0, h1 = hand[n]
         against = (weight[n, h0] @ classes.beliefs[n, 1], classes.beliefs[n, 0] @ weight[n, :, h1])
@@ -240,7 +240,7 @@ def test_uniform_episodes_see_what_uniform_play_reaches(name: str):
             state = (rows.child[subgame_class, child], after, over | ended)
             return state, (seen, jnp.where(over, 0, outcome))
 
-        pair = _sound_play.deal(engine, jnp.int32(0), rows.weight.dtype, start)
+        pair = _sound_play.deal(engine, jnp.int32(0), rows.factor.dtype, start)
         first = (jnp.int32(0), pair, jnp.bool_(False))
         (_, _, over), seen = jax.lax.scan(move, first, jax.random.uniform(moves, (longest, 2)))
         return over, seen
@@ -251,7 +251,7 @@ def test_uniform_episodes_see_what_uniform_play_reaches(name: str):
     assert bool(over.all())
     total = np.asarray(outcomes).sum(1)
     assert abs(total.mean() - found.value[0]) < 4 * total.std() / math.sqrt(count)
-    weight = np.asarray(where.transitions.weight)[where.subgame_class]
+    weight = where.weight[where.subgame_class]
     reach = [r[:, : weight.shape[1 + i]] for i, r in enumerate(found.reach.swapaxes(0, 1))]
     reached = np.einsum("pab,pa,pb->p", weight, *reach) * where.mass / where.mass[0]
     want = np.bincount(where.subgame_class, reached, where.num_classes)

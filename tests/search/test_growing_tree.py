@@ -343,7 +343,7 @@ def test_selection_is_half_puct_and_half_the_average(pending: int):
     legal = where.transitions.legal[0, :, hand]
     average = np.where(legal, total[0, :, hand], 0)
     average = average / average.sum()
-    mass = where.transitions.weight[0, hand] @ action_reach[0, 1, 0]
+    mass = where.weight[0, hand] @ action_reach[0, 1, 0]
     q, n = values[0, :, hand] / mass / 7.0, visits[0, :, hand]
     q = (q * (1 + n - pending) - pending) / (1 + n)
     score = q + 1.25 * prior[0, :, hand] * np.sqrt(1 + n.sum()) / (1 + n)
@@ -408,7 +408,7 @@ def test_a_leaf_of_perfect_information_is_asked_about_once():
     rows = table(BOARD).device_transitions
     wide = {
         "legal": 2,
-        "source": 3,
+        "parents_of": 3,
         "child_of_action": 2,
         "child_of_waiting": 1,
         "possible": 2,
@@ -420,7 +420,7 @@ def test_a_leaf_of_perfect_information_is_asked_about_once():
         # With one more private state, codes a * 1 + 0 become a * 2 + 0.
         x = x * 2 if x.dtype == jnp.int32 else x
         pad = {
-            "source": 2 * actions,
+            "parents_of": 2 * actions,
             "child_of_action": 2 * width,
             "child_of_waiting": 2 * width,
         }.get(name, 0)

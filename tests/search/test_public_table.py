@@ -61,8 +61,12 @@ def test_world_states_or_public_nodes_and_hands():
     assert (one.num_classes, len(one.parent)) == (two.num_classes, len(two.parent))
     np.testing.assert_allclose(one.uniform_payoffs()[0], two.uniform_payoffs()[0], atol=1e-12)
     np.testing.assert_array_equal(np.sort(one.transitions.size), np.sort(two.transitions.size))
-    for field in ("payoff", "weight", "factor"):
-        a, b = (np.sort(getattr(x.transitions, field).ravel()) for x in (one, two))
+    for a, b in (
+        (one.payoff, two.payoff),
+        (one.weight, two.weight),
+        (one.transitions.factor, two.transitions.factor),
+    ):
+        a, b = np.sort(a.ravel()), np.sort(b.ravel())
         np.testing.assert_allclose(a, b, atol=1e-12)
 
 
@@ -84,7 +88,7 @@ def test_ways_of_mr_x_to_one_station_are_one_private_state():
     assert where.num_hands == 4
     rows = where.transitions
     assert (rows.parents_of < rows.num_actions * rows.num_hands).sum(-1).max() == 2
-    assert where.transitions.payoff.shape[2:] == (4, 1)
+    assert where.payoff.shape[2:] == (4, 1)
     assert where.features.shape == (where.num_classes, 13)
     assert np.unique(where.features, axis=0).shape[0] > where.num_classes // 2
 

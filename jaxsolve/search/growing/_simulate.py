@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from jaxsolve.public import Transitions
 from jaxsolve.search.growing._tree import Growth, left_to_open
-from jaxsolve.tree import pick, take
+from jaxsolve.tree import pick
 from jaxsolve.types import Array, PRNGKey
 
 STRAYING = 0.1
@@ -85,14 +85,11 @@ def simulate(
         skip_solved: pass by what is open to its ends, where something else is left.
     """
     hands, width, size = transitions.num_hands, growth.num_children, growth.row.shape[0]
-    h0, h1 = transitions.weight.shape[-2:]
     draws = jax.random.uniform(key, (depth + 1, 2), guide.start.dtype)
-    pairs = take(transitions.weight, growth.public[focus])
-    joint = pairs * guide.start[0, :h0, None] * guide.start[1, None, :h1]
-    joint = jnp.where(joint.sum() > 0, joint, pairs)
-    if skip_solved:  # what is possible for hands alone that nobody believes in is left as well
-        joint = joint / joint.sum() + STRAYING * pairs
-    first = jnp.stack(jnp.divmod(pick(joint.reshape(-1), draws[depth, 0]), h1))
+    # What is possible for private states alone that nobody believes in is left to open as well.
+    first = transitions.weights.draw(
+        growth.public[focus], guide.start, draws[depth, 0], STRAYING if skip_solved else 0.0
+    )
     nowhere = jnp.full(depth, size, jnp.int32)
     zeros = jnp.zeros(depth, jnp.int32)
 
@@ -116,7 +113,7 @@ def simulate(
         odds = selection(transitions, growth, guide, here, hand, exploration, wanted)
         action = pick(odds, draws[at, 0])
         ways, child, after = ways_on(transitions, row, actor, own[action], wait, hands)
-        chance = transitions.weight[growth.public[here], pair[0], pair[1]]
+        chance = transitions.weights.at(growth.public[here], pair[0], pair[1])
         # What is left of the pair's probability ends the game; rounding must not.
         over = jnp.maximum(chance - ways.sum(), 0)
         over = jnp.where(over > 1e-5 * chance, over, 0)
@@ -168,17 +165,10 @@ def selection(
         wanted: bool [A], what to choose from, if it is not all.
     """
     row, public = growth.row[here], growth.public[here]
-    second = transitions.actor[row] == 1
     legal, present = transitions.legal[row, :, hand], growth.allowed[here, :, hand]
     average = _shares(guide.total[here, :, hand], present)
-    h0, h1 = transitions.weight.shape[-2:]
-    pairs = take(transitions.weight, public)
-    against = guide.action_reach[here, :, 0]  # of the player who waits, the same for all actions
-    mass = jnp.where(
-        second,
-        (pairs[:, jnp.minimum(hand, h1 - 1)] * against[0, :h0]).sum(),
-        (pairs[jnp.minimum(hand, h0 - 1)] * against[1, :h1]).sum(),
-    )
+    reach = guide.action_reach[here, :, 0]  # of the player who waits, the same for all actions
+    mass = transitions.weights.against_one(public, transitions.actor[row], hand, reach)
     unit = mass * guide.scale
     worth = guide.values[here, :, hand] / jnp.where(unit > 0, unit, 1)
     worth = jnp.where(present & (unit > 0), worth, 0)
@@ -224,8 +214,6 @@ def ways_on(
     first, second = jnp.where(actor == 0, mine, theirs), jnp.where(actor == 0, theirs, mine)
     real = (k == wait // hands) & (k < width)
     child = jnp.broadcast_to(jnp.minimum(k, width - 1), theirs.shape)
-    weight = (
-        transitions.weight[transitions.child[row, child], first, second]
-        * transitions.factor[row, child]
-    )
+    weight = transitions.weights.at(transitions.child[row, child], first, second)
+    weight = weight * transitions.factor[row, child]
     return jnp.where(real, weight, 0), child, jnp.stack([first, second], -1)

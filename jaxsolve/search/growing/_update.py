@@ -278,12 +278,7 @@ def _values(
     flat = child_values.reshape(2, -1)
     own = flat[actor][transitions.child_of_action[row]].sum(-1)
     other = flat[1 - actor][transitions.child_of_waiting[row]].sum(-1)
-    pay, hands = transitions.payoff[row], transitions.num_hands
-    h0, h1 = pay.shape[1:]
-    one = (pay * action_reach[1, :-1, None, :h1]).sum(2)
-    two = -(pay * action_reach[0, :-1, :h0, None]).sum(1)
-    one = jnp.pad(one, ((0, 0), (0, hands - h0)))
-    two = jnp.pad(two, ((0, 0), (0, hands - h1)))
+    one, two = transitions.payoffs.values(row, action_reach[:, :-1])
     first = actor == 0
     return own + jnp.where(first, one, two), other + jnp.where(first, two, one).sum(0)
 
