@@ -12,19 +12,22 @@ import pytest
 
 import games
 import jaxsolve as js
-from jaxsolve.public import PublicTable, listed_model, public_table, rules_model
-from jaxsolve.search import Grown, growing_search, gt_cfr
+from jaxsolve import learn, nets
+from jaxsolve.public import PublicTable, RulesModel, Worlds, public_table, rules_model
+from jaxsolve.search import Grown, growing_search, gt_cfr, table_oracle
 from jaxsolve.types import Status
 
 PAPER = js.cfr_plus().simultaneous()
+CHASE = "scotland_yard(edges=[[1,2],[2,3],[3,1],[3,4],[4,5]],evader=[1,2],detectives=[5],rounds=3)"
 ROOM: dict[str, dict[str, Any]] = {
     "kuhn": {"worlds": 6, "hands": 3, "children": 2, "actions": 2, "scale": 2.0},
-    "leduc": {"worlds": 30, "hands": 6, "children": 7, "actions": 3, "outcomes": 6, "scale": 13.0},
+    "leduc": {"worlds": 30, "hands": 6, "children": 7, "actions": 3, "outcomes": 6},
     "liars_dice(sides=3)": {"worlds": 9, "hands": 3, "children": 7},
     "tic_tac_toe(rows=2,columns=2,line=2)": {"worlds": 1, "hands": 1, "children": 4},
+    CHASE: {"worlds": 4, "hands": (4, 1), "children": 3, "actions": 3, "merged": 3, "branches": 1},
     "scotland_yard(rounds=3)": {
         "worlds": 12,
-        "hands": 11,
+        "hands": (11, 1),
         "children": 3,
         "actions": 3,
         "merged": 4,
@@ -45,10 +48,14 @@ ZERO = jax.tree_util.Partial(nothing)
 _search = jax.jit(gt_cfr)
 
 
+def rules_of(name: str, **room: Any) -> tuple[RulesModel, Worlds]:
+    """The rules of a game, and the worlds where it begins."""
+    return rules_model(games.load(name), **{"depth": table(name).depth, **ROOM[name], **room})
+
+
 def grown(name: str, simulations: int, solver: Any, **room: Any) -> Grown:
     """A search from the rules."""
-    options = {"depth": listed_model(table(name)).depth, **ROOM[name], **room}
-    model, root = rules_model(games.load(name), **options)
+    model, root = rules_of(name, **room)
     search = growing_search(model, solver, simulations=simulations)
     ranges = jnp.ones((2, max(model.hands)))
     return _search(search, ZERO, root, ranges, jax.random.key(0))
@@ -58,6 +65,7 @@ def grown(name: str, simulations: int, solver: Any, **room: Any) -> Grown:
     "name",
     [
         "kuhn",
+        CHASE,  # four private states against one
         pytest.param("leduc", marks=pytest.mark.slow),
         pytest.param("liars_dice(sides=3)", marks=pytest.mark.slow),
         pytest.param("tic_tac_toe(rows=2,columns=2,line=2)", marks=pytest.mark.slow),
@@ -84,9 +92,19 @@ def test_the_tree_is_that_of_the_table(name: str):
     np.testing.assert_allclose(
         got.child_values[:count, :, :width, :hands], want.child_values[:count], atol=1e-5
     )
-    found = got.growth.store.features[got.growth.public[:count]]
-    classes = np.asarray(want.growth.public)[:count]
-    np.testing.assert_allclose(found, where.features[classes], atol=1e-6)
+    if not where.format.num_features:
+        return
+    # One network says the same of both.
+    net = nets.make_net(where, nets.ValueNetwork(8, 1), jax.random.key(1), uniform_play=False)
+    model, _ = rules_of(name)
+    net.check(model)
+    listed = where.states.at(want.growth.public[:count])
+    grew = model.public_state(got.growth.store, got.growth.public[:count])
+    np.testing.assert_allclose(grew.scale, listed.scale)
+    assert (grew.subgame_class == -1).all()
+    ask = jax.jit(lambda state, beliefs: net(state, beliefs))
+    beliefs = learn.draw_beliefs(listed.possible, jax.random.key(2))
+    np.testing.assert_allclose(ask(grew, beliefs), ask(listed, beliefs), atol=1e-6)
 
 
 @pytest.mark.slow
@@ -111,6 +129,53 @@ def test_ways_that_meet_are_merged():
 )
 def test_what_does_not_fit_is_said(name: str, room: dict[str, int], bit: int):
     assert int(grown(name, 20, PAPER, **room).status) & bit
+
+
+@pytest.mark.slow  # it compiles the opening of a public state of the London map
+def test_a_store_of_london_is_small():
+    """Pairs that never meet cost nothing: 199 stations against one private state."""
+    game = games.load("scotland_yard(board=london)")
+    room = {"children": 48, "actions": 48, "merged": 12, "branches": 1}
+    model, root = rules_model(game, depth=144, worlds=199, hands=(199, 1), **room)
+    store = jax.eval_shape(lambda x: model.start(x, 50, jnp.float32)[0], root)
+    size = sum(x.size * x.dtype.itemsize for x in jax.tree.leaves(store))
+    assert store.transitions.weights.pairs.shape == (1 + 50 * 48, 199, 1)
+    assert store.transitions.payoffs.pairs.shape == (50, 48, 199, 1)
+    assert size < 150e6
+
+    def first(root: Worlds) -> Any:
+        store, number = model.start(root, 2, jnp.float32)
+        return model.open(store, number, jnp.int32(0), jnp.bool_(True))[0]
+
+    program = jax.jit(first).lower(root).compile()
+    assert program.memory_analysis().temp_size_in_bytes < 150e6
+    opened = program(root)
+    assert opened.status == 0
+    # Mr X starts at one of 13 stations; the detectives see the ticket that he uses.
+    assert int(opened.transitions.possible[0, 0].sum()) == 13
+    assert 1 < int((opened.transitions.child[0] >= 0).sum()) <= 8
+
+
+def test_value_functions_that_do_not_fit_are_refused():
+    where = table("kuhn")
+    model, root = rules_of("kuhn")
+    search = growing_search(model, PAPER, simulations=4)
+    ranges, key = jnp.ones((2, 3)), jax.random.key(0)
+    told = nets.make_net(where, nets.ValueNetwork(4, 1), key)
+    for value, message in (
+        (told, "uniform_play=False"),
+        (table_oracle(where, PAPER, iterations=1), "subgame_class is -1"),
+        (nets.make_net(public_table(games.load("leduc")), told.module, key), "is of leduc"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            gt_cfr(search, value, root, ranges, key)
+    with pytest.raises(ValueError, match="use uniform_play=False"):
+        nets.make_net(model, told.module, key, uniform_play=True)
+    other, _ = rules_of("kuhn", scale=3.0)
+    plain = nets.make_net(where, told.module, key, uniform_play=False)
+    plain.check(model)
+    with pytest.raises(ValueError, match=r"in units of 2, .* in units of 3: make the model"):
+        plain.check(other)
 
 
 def test_bad_input():
