@@ -1,9 +1,9 @@
-"""Alternative values: what O has instead of each class of a subgame.
+"""Alternative values: what a gadget offers O in place of each class of a subgame.
 
-Everything is a counterfactual value to P, weighted by the reach of chance and P: O's value per
-unit of that reach is minus the quotient. They are values of the very payoffs that the gadget holds
-(what P frees and what stays fixed, over the same weights), as safety needs: line 21 of the
-pseudocode of Zhang & Sandholm 2021 divides by another sum than line 16.
+Arrays hold counterfactual values to P, weighted by the reach of chance and P; O's value per unit of
+that reach is minus the quotient. They are computed from the payoffs that the gadget itself holds,
+those of the strategy that P frees and those that stay fixed, with the same weights. Safety needs
+this: line 21 of the pseudocode of Zhang & Sandholm 2021 divides by another sum than line 16.
 
 Sources: Burch, Johanson & Bowling 2014; Brown & Sandholm 2017, sections 5 to 7.
 """
@@ -76,11 +76,11 @@ def class_values(core: Core, base: Base, kind: str) -> np.ndarray:
 
 
 def gifts(index: GameIndex, core: Core, base: Base, kind: str) -> np.ndarray:
-    """Returns float64 [M] >= 0, what O gave up on the way to each class, in the units of `core`.
+    """Returns float64 [M] >= 0, what O gave up above each class, in the units of `core`.
 
-    Per unit of the reach of chance and P this is the sum, over O's decisions on the way, of what
-    the best action is worth more than the one taken. Taken per unit, every class behind an action
-    may be raised by all of it: their reaches add up to at most that of the action.
+    Per unit of the reach of chance and P this is the sum, over O's decisions above the class, of
+    the value of the best action less that of the action taken. Taken per unit, every class below an
+    action may be raised by all of it: their reaches add up to at most that of the action.
 
     Args:
         index: the game.

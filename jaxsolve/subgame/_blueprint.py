@@ -17,7 +17,7 @@ TOLERANCE = 1e-3
 def probabilities(index: GameIndex, blueprint: Policy | Lifted, player: int) -> np.ndarray:
     """Returns float64 [C], the probabilities of one player, with sums of exactly 1.
 
-    Infosets that the player never comes to may hold anything; they are made uniform where they
+    Infosets that the player never reaches may hold anything; they are made uniform where they
     hold no distribution.
 
     Args:
@@ -61,7 +61,7 @@ def probabilities(index: GameIndex, blueprint: Policy | Lifted, player: int) -> 
             )
             raise ValueError(
                 f"the blueprint does not cover infoset {index.info.label(player, row)!r} of player "
-                f"{player}, which it comes to: {why}"
+                f"{player}, which it reaches: {why}"
             )
     return safe
 
@@ -79,6 +79,10 @@ def _entries(index: GameIndex, policy: Policy, player: int) -> np.ndarray:
         raise ValueError(
             f"the blueprint is a policy of {other.name}, not of {info.name}; js.lift takes a "
             "policy to another game"
+        )
+    if other is None and any(b.ndim > 2 for b in policy.players[player]):
+        raise ValueError(
+            "the blueprint has a hand axis and no names; dataclasses.replace(policy, names=tree.info)"
         )
     named = policy if other is not None else dataclasses.replace(policy, names=info)
     size = sum(b.size for b in named.players[player])

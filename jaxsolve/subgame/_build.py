@@ -44,8 +44,8 @@ class GadgetOptions:
         gadget: "unsafe", "resolve" or "maxmargin".
         alternative: "exact", the value of O's best response to the blueprint; "estimate", the value
             of the blueprint's own O; or float [M], O's value of each class in the game's units.
-        reach: "exact" or "estimate": raise alternative values by what O gave up on the way; None
-            does not.
+        reach: "exact" or "estimate": raise alternative values by what O gave up above the class;
+            None does not raise them.
         noise: distributional alternative values; None for certain ones.
         merge_transpositions: keep one of several classes whose futures look alike (k = 1).
         key: PRNG key, of which one is kept; the first by default.

@@ -35,7 +35,7 @@ class Core:
         theirs: int64 [E], O's sequence.
         payoff: float64 [E], P's.
         inner: bool [E], below P's infostates.
-        weight: float64 [M], probability that chance and P come to the top states of a class.
+        weight: float64 [M], reach of chance and P at the top states of a class.
         whole: float64 [M], the same for all states of the class's infostate.
     """
 
@@ -58,7 +58,7 @@ class Core:
 
     @property
     def total(self) -> np.ndarray:
-        """float64 [B], probability that chance and P come to each subgame."""
+        """float64 [B], reach of chance and P at each subgame."""
         return np.bincount(self.class_of, self.weight, self.where.count) / self.copies
 
     def class_values(self, behaviour: np.ndarray) -> np.ndarray:
@@ -211,7 +211,7 @@ def gather_rows(
 
 
 def _whole(index: GameIndex, where: SubgameRoots, plan: np.ndarray) -> np.ndarray:
-    """Returns float64 [M], probability that chance and P come to the infostate of each class."""
+    """Returns float64 [M], reach of chance and P at the infostate of each class."""
     mine, theirs = index.seats[where.player], index.seats[1 - where.player]
     which, state = theirs.entries.pick(where.classes)
     before = mine.before[index.table.infostate[state, where.player]]

@@ -36,7 +36,7 @@ class GadgetForm(NamedTuple):
 
 
 def unsafe(core: Core, arrival: np.ndarray) -> GadgetForm:
-    """Returns the subgames as the blueprint comes to them.
+    """Returns the subgames with the blueprint's reach of O at each class.
 
     Args:
         core: the subgames.

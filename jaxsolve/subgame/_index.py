@@ -57,7 +57,7 @@ class PlayerIndex:
         terminal_place: int64 [Z], their places, ascending.
         place: int64 [Z], the place of each terminal.
         sequence: int64 [Z], the last sequence at each terminal.
-        before: int64 [I], the last sequence on the way to an infostate.
+        before: int64 [I], the player's last sequence above each infostate.
         entries: states at which an infostate begins, by infostate.
         row_at: int64 [I], the row of an infostate where the player acts, else -1.
     """
@@ -114,7 +114,7 @@ class GameIndex:
         table: world states.
         info: names.
         seats: per player.
-        chance: float64 [Z], probability of chance on the way to each terminal.
+        chance: float64 [Z], reach of chance at each terminal.
     """
 
     table: StateTable
@@ -256,7 +256,7 @@ def depths(parent: np.ndarray) -> np.ndarray:
 def _sequences_before(
     table: StateTable, player: int, rows: DecisionRows, row_at: np.ndarray
 ) -> np.ndarray:
-    """Returns int64 [I], the player's last sequence on the way to each infostate."""
+    """Returns int64 [I], the player's last sequence above each infostate."""
     states = table.infostates[player]
     parent, action = states.parent.astype(np.int64), states.action
     depth = depths(parent)

@@ -1,8 +1,8 @@
-"""Subgames of any number of players, as everybody comes to them: no gadget, no guarantee.
+"""Subgames of any number of players: ranges of the given strategies, no gadget, no guarantee.
 
-Every player's strategy is free below a public state. Players come to it with their own reaches
-under given strategies, and payoffs are divided by the probability that play comes there at all, so
-that they are expected payoffs in the game's units.
+Every player's strategy is free below a public state. Their reaches
+at its top states are those of given strategies. Payoffs are divided by the probability of the
+public state, so that they are expected payoffs in the game's units.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class JointSubgame(NamedTuple):
 def joint_subgame(
     index: GameIndex, player: int, public_state: int, behaviour: Sequence[np.ndarray]
 ) -> JointSubgame | None:
-    """Returns the subgame below a public state, None where chance and one player never come to it.
+    """Returns the subgame below a public state, None where chance and one player do not reach it.
 
     Args:
         index: the game, of any number of players.
         player: whose infostates of reach 0 are left out, with what only they lead to.
         public_state: where it begins.
-        behaviour: per player, float64 [C], the strategy with which they come there.
+        behaviour: per player, float64 [C], the strategy above the public state.
     """
     begin = time.perf_counter()
     table, seats = index.table, index.seats

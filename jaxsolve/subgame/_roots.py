@@ -31,7 +31,7 @@ from jaxsolve.subgame._index import GameIndex, depths, slices
 from jaxsolve.subgame._knowledge import knowledge_set
 
 LEAST_REACH = 1e-9
-"""A subgame that chance and P come to less often than this is skipped."""
+"""A subgame is skipped if the reach of chance and P there is less than this."""
 
 Knowledge = int | str
 
@@ -175,7 +175,7 @@ def public_roots(index: GameIndex, player: int, public_state: int) -> np.ndarray
 
 
 def levels_of(index: GameIndex, player: int, knowledge: Knowledge) -> list[np.ndarray]:
-    """Returns where a player re-solves on the way down, level by level.
+    """Returns the roots of a player's subgames, level by level from the top.
 
     Infosets are grouped by how often the player has acted before; public states in which the
     player acts, by how many such states lie above them.
@@ -211,7 +211,7 @@ def depths_among(parent: np.ndarray, nodes: np.ndarray) -> np.ndarray:
 def reached(
     index: GameIndex, where: SubgameRoots, plan: np.ndarray
 ) -> tuple[SubgameRoots, np.ndarray]:
-    """Returns the subgames without what P never comes to, and which of them remain.
+    """Returns the subgames without own infostates that P does not reach, and which remain.
 
     Args:
         index: the game.

@@ -1,4 +1,4 @@
-"""Transpositions: states from which nobody could tell which of them it was.
+"""Transpositions: states whose futures look and pay the same to every player.
 
 Two states are transpositions if every sequence of actions is legal from both or from neither, shows
 the same to everybody, and pays the same. With k = 1, classes of O whose part of P's infoset looks

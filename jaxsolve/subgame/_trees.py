@@ -45,8 +45,8 @@ class SubgameInfo(CompiledInfo):
     Attributes:
         player: P, who re-solves; the seats are those of the game.
         roots: where the subgames begin.
-        skipped: subgames that were asked for but never come to, and are not in the tree.
-        weight: float64 [M], probability that chance and P come to each class.
+        skipped: subgames that were asked for but are never reached, and are not in the tree.
+        weight: float64 [M], reach of chance and P at each class.
         alternative: float64 [M], O's alternative value of each class per unit of that, in the
             game's units; 0 in unsafe subgames, which have none.
         unit: float64 [B], how much larger payoffs of each subgame are than those of the game.
@@ -128,7 +128,7 @@ def cut(
     made = core(index, where, plan, arrival=reach[0][where.own])
     arrival = reach[1][where.classes]
     if not (arrival * made.weight).sum() > 0:
-        raise ValueError(f"nobody comes to public state {public_state} with these ranges")
+        raise ValueError(f"public state {public_state} is never reached with these ranges")
     built = Built(made, unsafe_gadget(made, arrival), np.zeros(len(made.weight)))
     return tree_of(index, built, "cut", 0)
 
@@ -141,7 +141,7 @@ def unsafe(
     player: int = 0,
     knowledge: Knowledge = "common",
 ) -> PublicTree:
-    """Returns subgames as the blueprint comes to them, with nothing to keep their solution safe.
+    """Returns subgames with the blueprint's ranges at their roots; their solution need not be safe.
 
     Args:
         tree: a compiled game.
@@ -209,7 +209,7 @@ def maxmargin(
         merge_transpositions: keep one of several classes whose futures look alike (k = 1).
 
     Returns:
-        A tree whose `info` is a `SubgameInfo`. Subgames that nobody comes to are left out and
+        A tree whose `info` is a `SubgameInfo`. Subgames that are never reached are left out and
         counted in `info.skipped`.
 
     Raises:
@@ -245,7 +245,7 @@ def klss(
 
 
 def levels(tree: PublicTree, *, player: int = 0, knowledge: Knowledge = 1) -> list[np.ndarray]:
-    """Returns where a player re-solves on the way down, level by level.
+    """Returns the roots of a player's subgames, level by level from the top.
 
     Args:
         tree: a compiled game.
@@ -357,7 +357,7 @@ def _subgames(
     base = base_of(index, player, mine, theirs)
     where, kept = reached(index, asked, base.plan)
     if not where.count:
-        raise ValueError(f"with this blueprint nobody comes to {', '.join(asked.name[:3])}")
+        raise ValueError(f"with this blueprint play never reaches {', '.join(asked.name[:3])}")
     built = build(index, where, base, options)
     return tree_of(index, built, options.gadget, asked.count - len(kept))
 

@@ -185,8 +185,19 @@ def relaid(policy: Policy, tree: PublicTree) -> Policy:
         policy: of a tree whose infosets have the same canonical order; one without names is taken
             to have the layout of `tree`.
         tree: compiled with layout "rows" or "hands".
+
+    Raises:
+        ValueError: a policy without names has another layout.
     """
-    if policy.names is None or policy.names is tree.names:
+    if policy.names is tree.names:
+        return policy
+    if policy.names is None:
+        shapes = zip(policy.players, tree.players, strict=True)
+        if any(len(mine) and mine[0].ndim != p.root_reach.ndim + 1 for mine, p in shapes):
+            raise ValueError(
+                "this policy has the layout of another tree and no names; "
+                "dataclasses.replace(policy, names=tree.info) with its own tree"
+            )
         return policy
     pairs = zip(policy.names.players, tree.info.players, strict=True)
     if all(np.array_equal(a.position, b.position) for a, b in pairs):

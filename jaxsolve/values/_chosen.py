@@ -1,4 +1,4 @@
-"""What a choice of continuations comes to: a mixture of strategies, as one strategy."""
+"""The one strategy that a player's choices among continuations amount to."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def chosen_below(
 
 
 def _reach(info: LimitedInfo, player: int, odds: np.ndarray) -> np.ndarray:
-    """Returns float64 [C], the product of the odds on the way to and at each entry."""
+    """Returns float64 [C], the product of the odds of each entry and of those above it."""
     rows = info.whole.form.rows[player]
     plan = np.ones(rows.num_sequences)
     level = rows.level[rows.row_of]

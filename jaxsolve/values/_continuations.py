@@ -78,8 +78,8 @@ def continuations(
         tree: a compiled game.
         limit: where it is cut.
         policies: k continuations, policies of the whole game or lifted to it from a coarser one
-            (`js.lift`). The first is the blueprint, which who does not choose plays below the
-            limit.
+            (`js.lift`). The first is the blueprint: players who do not choose play it below
+            the limit.
         player: the searcher.
         choosers: "opponent", everybody but the searcher; or "all". No chooser sees what the others
             choose.
@@ -88,7 +88,7 @@ def continuations(
             `LeafValues` for shorter forms.
         weakened: lower the values of continuations that are better against the blueprint than the
             blueprint is (section 4); of two players and constant sum.
-        keep: bool [N], public states that remain; what follows the others is left out, too.
+        keep: bool [N], public states that remain; the others are left out with all below them.
 
     Returns:
         A tree whose `info` is a `LimitedInfo`; its last leaf operator is a `MultiValued`.
@@ -346,7 +346,7 @@ def _kept(table: Any, limit: DepthLimit, keep: np.ndarray) -> DepthLimit:
 
 
 def _beliefs(tree: PublicTree, blueprint: Policy, limit: DepthLimit) -> list[np.ndarray]:
-    """Returns per player float64 [L]: how likely chance and the other player come to a leaf."""
+    """Returns per player float64 [L], the reach of chance and of the other player at each leaf."""
     info = listed(tree)
     table = info.states
     step = entry_of_state(table, info)

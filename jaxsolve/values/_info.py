@@ -19,7 +19,7 @@ class LeafStates:
         state: int64 [L], their numbers in the whole game.
         public: int64 [L], public states.
         infostate: int64 [L, n], infostates of each player.
-        chance: float64 [L], probability of chance on the way.
+        chance: float64 [L], reach of chance.
     """
 
     state: np.ndarray
@@ -108,7 +108,7 @@ def entries_of(info: TreeInfo, whole: TreeInfo, player: int) -> np.ndarray:
 
 
 def entry_of_state(table: StateTable, info: TreeInfo) -> np.ndarray:
-    """Returns int64 [X], the entry (of whoever moved) that leads to each state, 0 for chance."""
+    """Returns int64 [X], the entry of the acting player that leads to each state, 0 for chance."""
     out = np.zeros(table.num_states, np.int64)
     up = np.maximum(table.parent, 0)
     for i, p in enumerate(info.players):

@@ -23,7 +23,8 @@ class DepthLimit:
     Attributes:
         name: in words, for people.
         below: bool [N], public states at or below the limit.
-        leaf: int64 [L], world states with which play comes to the limit and is not over.
+        leaf: int64 [L], the first world states at or below the limit on each path, terminal ones
+            excepted.
     """
 
     name: str

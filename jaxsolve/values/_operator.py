@@ -55,7 +55,7 @@ def multi_valued(
     Args:
         sequence: int [E, n], positions in the players' sequence vectors.
         position: int [E], row of the payoffs among the flattened values [L * k_0 * ..., n].
-        chance: float [E], probability of chance on the way.
+        chance: float [E], reach of chance.
         values: float [L, k_0, ..., k_{n-1}, n].
         sizes: length S of each player's sequence vector.
         bucket: rounds list sizes up.

@@ -14,7 +14,7 @@ from jaxsolve.values._table import limit_table
 
 
 def pruned(tree: PublicTree, keep: np.ndarray) -> PublicTree:
-    """Returns a game from which public states are left out, with what follows them.
+    """Returns a game without some of its public states and everything below them.
 
     Numbers of public states and infostates stay those of the whole game.
 

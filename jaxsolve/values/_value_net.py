@@ -65,7 +65,7 @@ class ValueLeaf:
         value: a `ValueFunction`; its parameters are leaves of this pytree.
         states: what it is given of each class of public states, leading axis K.
         subgame_class: int32 [F], of each leaf.
-        factor: float [F], probability of chance on the way from the root; 0 in padding.
+        factor: float [F], reach of chance from the root on; 0 in padding.
         sequence: per player, int32 [F], the sequence that leads to the leaf.
         leaves: per player, sequence <- its leaves.
     """

@@ -149,8 +149,8 @@ def weaken(
     Args:
         values: float [L, k_0, k_1, 2], payoffs that sum to a constant: what a chooser loses, the
             other wins.
-        belief: per player, float [L]: probability that chance and the *other* player come to the
-            state under the blueprint.
+        belief: per player, float [L]: reach of chance and of the *other* player at each state
+            under the blueprint.
         group: per player, int32 [L], infostates at the limit, numbered from 0.
         counts: per player, how many of these there are.
         choosers: whose values are lowered.

@@ -52,7 +52,7 @@ def self_generated(
         progress: called with (continuations so far, what the opponent gains by responding).
 
     Returns:
-        k policies of the whole game; who does not choose plays the blueprint in all of them.
+        k policies of the whole game; players who do not choose play the blueprint in all of them.
 
     Raises:
         ValueError: `count` is not positive.

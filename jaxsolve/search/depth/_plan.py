@@ -1,8 +1,9 @@
-"""Where a depth-limited search begins, how far it looks, and which actions it holds.
+"""Where depth-limited searches begin, how far they look, and which actions they hold.
 
-A search is made for every public state in which P acts. It is rooted where O last acted, in that
-state, so that O's action is part of it; where nobody has acted since the round began, or the game,
-it is rooted there. It holds the actions of a menu, and of O's the one that was taken, too.
+P, the player who searches, makes a search for every public state in which P acts. Its root is the
+public state in which another player last acted, so that this action is part of the search; if
+nobody has acted since the betting round began, the root is the start of the round. A search holds
+the actions of a menu, and the one action of the other player that was taken, on the menu or not.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class SearchPlan:
         return out
 
     def keep(self, roots: Sequence[int], taken: Sequence[int]) -> np.ndarray:
-        """Returns bool [N], what searches with these roots hold: the way there, and the menu.
+        """Returns bool [N], what searches with these roots hold: the path to them, and the menu.
 
         Args:
             roots: where they begin.

@@ -59,7 +59,7 @@ class _Case(NamedTuple):
     Attributes:
         root: public state in which the round begins.
         taken: public states after actions of the round that are not on the menu.
-        past: P's infosets (rows) on the way, in the round.
+        past: P's frozen infosets (rows) above, in the round.
     """
 
     root: int
@@ -255,7 +255,7 @@ def _case(plan: SearchPlan, row: int, every_decision: bool) -> _Case:
 
 
 def _round(who: Searcher, beliefs: Beliefs, root: int, taken: tuple[int, ...]) -> _Round | None:
-    """Returns the subgame of a round, None where P never comes to it."""
+    """Returns the subgame of a round, None where P does not reach it."""
     part = limited_part(who, [root], taken)
     odds = [local_odds(part, who, beliefs, i) for i in range(part.num_players)]
     made = joint_subgame(game_index(part), who.plan.player, root, odds)

@@ -70,7 +70,7 @@ def with_sampled_values(
 ) -> Solver:
     """Returns a solver that draws the values at a depth limit anew at each iteration.
 
-    Exploitability that is measured on the way is that of the tree with the values it has.
+    The exploitability of a curve is measured on the tree's own values.
 
     Args:
         solver: a variant of CFR.

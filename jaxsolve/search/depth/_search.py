@@ -116,7 +116,7 @@ class Searcher(NamedTuple):
     Attributes:
         plan: where they are.
         search: how they are made.
-        known: limits of the whole game and values there, by horizon; filled on the way.
+        known: limits of the whole game and values there, by horizon; filled when needed.
     """
 
     plan: SearchPlan

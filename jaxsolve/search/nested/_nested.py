@@ -3,7 +3,7 @@
 On the way down, P re-solves at every infoset (or public state) from what it has solved so far.
 Which of these solutions make up the policy is a matter of safety (Zhang & Sandholm 2021, sec. 4):
 
-"everywhere": each is played, the one found last on the way to an infoset. With common knowledge
+"everywhere": an infoset plays the solution of the nearest subgame above it. With common knowledge
 this is safe (Burch, Johanson & Bowling 2014; Moravcik et al. 2016). With limited knowledge each
 solution takes P's strategy elsewhere as given while it changes, too: nothing is guaranteed
 (proposition 3), unless the blueprint is an equilibrium (theorem 9).
@@ -62,7 +62,7 @@ class Nested(NamedTuple):
         exploitability: NashConv / 2 of the policy, in the game's units.
         history: per player who re-solves, the worst case after each write-back.
         solved: subgames.
-        skipped: subgames that are never come to.
+        skipped: subgames that are never reached.
         gap: the largest distance of a subgame's solution from its equilibrium, in the game's units.
         iterations: of CFR, over all levels.
         seconds: everything, compilation included.
@@ -209,7 +209,7 @@ class Resolver(NamedTuple):
     totals: Totals
 
     def everywhere(self, start: np.ndarray, chosen: np.ndarray | None) -> np.ndarray:
-        """Returns float64 [C], the solution found last on the way to each infoset.
+        """Returns float64 [C], at each infoset the solution of the nearest subgame above it.
 
         Args:
             start: float64 [C], the blueprint.
