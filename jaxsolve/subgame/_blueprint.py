@@ -82,7 +82,8 @@ def _entries(index: GameIndex, policy: Policy, player: int) -> np.ndarray:
         )
     if other is None and any(b.ndim > 2 for b in policy.players[player]):
         raise ValueError(
-            "the blueprint has a hand axis and no names; dataclasses.replace(policy, names=tree.info)"
+            "the blueprint has a hand axis and no names: "
+            "dataclasses.replace(policy, names=tree.info)"
         )
     named = policy if other is not None else dataclasses.replace(policy, names=info)
     size = sum(b.size for b in named.players[player])
