@@ -31,6 +31,8 @@ class Room(NamedTuple):
         merged: M, pairs (action, private state) that lead to one private state.
         branches: R, public states that one pair of the actor leads to.
         outcomes: of a chance move between decisions, by number; 0 if there is none.
+        by_worlds: children are in the order in which world states come to them, as in a table that
+            walked world states; otherwise in that of actions and outcomes, as in a card game's.
     """
 
     worlds: int
@@ -40,6 +42,7 @@ class Room(NamedTuple):
     merged: int
     branches: int
     outcomes: int
+    by_worlds: bool = False
 
 
 class Opened(NamedTuple):
@@ -85,7 +88,8 @@ def stepped(game: Game, room: Room, here: Worlds) -> Stepped:
     actor = jax.vmap(game.actor)(here.states)[jnp.argmax(alive)]
     legal = jax.vmap(game.legal)(here.states) & alive[:, None]
     ends = step_worlds(game, here, actor, legal, room.actions, room.outcomes)
-    child, count = groups(ends.public, ends.goes_on, ends.rank)
+    rank = 0 * ends.rank if room.by_worlds else ends.rank
+    child, count = groups(ends.public, ends.goes_on, rank)
     hand, fits = _hands_below(game, room, ends, child)
     status = _bit(count > room.children, Status.CHILDREN)
     status |= _bit(~fits, Status.HANDS) | _bit(ends.stuck, Status.CHANCE)

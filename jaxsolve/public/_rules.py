@@ -24,6 +24,7 @@ from jaxsolve.public._model import Followed
 from jaxsolve.public._opening import Room, features_of, met, opened, scale_of, stepped
 from jaxsolve.public._pairs import DensePayoffs, DenseWeights
 from jaxsolve.public._states import PublicState, StateFormat
+from jaxsolve.public._table import PublicTable
 from jaxsolve.public._transitions import Transitions
 from jaxsolve.public._worlds import Worlds
 from jaxsolve.tree import float_type
@@ -82,6 +83,10 @@ class RulesModel:
     depth: int = dataclasses.field(metadata={"static": True})
     room: Room = dataclasses.field(metadata={"static": True})
     largest: int = dataclasses.field(default=1 << 30, metadata={"static": True})
+
+    def numbered_as(self, table: PublicTable) -> RulesModel:
+        """Returns the model with children of public states in the order of a table's."""
+        return dataclasses.replace(self, room=self.room._replace(by_worlds=table.source is None))
 
     @property
     def hands(self) -> tuple[int, int]:

@@ -172,7 +172,8 @@ def _mixed(key: Array, columns: Array) -> Array:
 def groups(key: Array, real: Array, rank: Array) -> tuple[Array, Array]:
     """Returns (int32 [E], number of each distinct key in the order of its least rank; their count).
 
-    Entries that are not real have a number beyond all others.
+    Keys of equal rank are in the order of their first entries. Entries that are not real have a
+    number beyond all others.
     """
     size = len(real)
     columns = [key[:, k] for k in range(key.shape[1])]
@@ -183,8 +184,9 @@ def groups(key: Array, real: Array, rank: Array) -> tuple[Array, Array]:
     group = jnp.zeros(size, jnp.int32).at[order].set(jnp.cumsum(begins) - 1)
     group = jnp.where(real, group, size)
     least = jnp.full(size, jnp.iinfo(jnp.int32).max, jnp.int32)
+    first = least.at[group].min(jnp.arange(size, dtype=jnp.int32), mode="drop")
     least = least.at[group].min(rank.astype(jnp.int32), mode="drop")
-    place = jnp.zeros(size, jnp.int32).at[jnp.argsort(least, stable=True)].set(jnp.arange(size))
+    place = jnp.zeros(size, jnp.int32).at[jnp.lexsort((first, least))].set(jnp.arange(size))
     return jnp.where(real, jnp.append(place, size)[group], size), begins.sum()
 
 

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.public import PublicState, PublicTable
+from jaxsolve.public import PublicModel, PublicState, PublicTable, RulesModel, listed_model
 from jaxsolve.search.growing._solve import Grown, begin, finish, growing_search, gt_cfr
 from jaxsolve.search.growing._state import GrowingSearch, PriorFunction
 from jaxsolve.search.resolving import BeliefSubgame, Below, Resolver, check_alpha
@@ -137,10 +137,12 @@ class GrowingEngine:
 
 
 def growing_resolver(
-    table: PublicTable,
+    model: PublicTable | PublicModel,
     solver: Solver,
     *,
     simulations: int,
+    root: Any = None,
+    table: PublicTable | None = None,
     alpha: float | None = 0.5,
     batch: int = 16,
     **options: Any,
@@ -148,9 +150,13 @@ def growing_resolver(
     """Returns the re-solving of a game by growing trees.
 
     Args:
-        table: the public states.
+        model: the public states: a table of them, or what trees grow into
+            (`public.rules_model`).
         solver: variant of CFR.
         simulations: s, of each search.
+        root: the first public state of a model; that of a table is known.
+        table: of a model's public states, for `resolve_game`, where they can be listed; private
+            states must have the same numbers in both.
         alpha: share of the gadget in the opponent's range, 0.5 in the paper; None for searches
             without a gadget.
         batch: searches side by side when a whole game is searched; 1 where the value function
@@ -158,25 +164,26 @@ def growing_resolver(
         **options: further options of `growing_search`.
 
     Raises:
-        ValueError: alpha is not in 0..1, or `growing_search` refuses an option.
+        ValueError: alpha is not in 0..1, a model without its root, a table of another game, or
+            `growing_search` refuses an option.
     """
     check_alpha(alpha)
     if batch < 1:
         raise ValueError(f"batch must be positive, not {batch}")
-    longest = max(table.depth - 1, 1)
-    search = growing_search(
-        table, solver, simulations=simulations, longest_path=table.depth - 1, **options
-    )
-    engine = GrowingEngine(search, table.num_hands, longest)
-    return Resolver(
-        game=table.game.name,
-        table=table,
-        engines=(engine,),
-        engine_of=np.zeros(table.num_classes, int),
-        root=jnp.int32(table.subgame_class[0]),
-        alpha=alpha,
-        batches=(batch,),
-    )
+    if isinstance(model, PublicTable):
+        table, root, model = model, jnp.int32(model.subgame_class[0]), listed_model(model)
+    game = model.format.game
+    if root is None:
+        raise ValueError(f"give the first public state of {game} as root=; rules_model returns it")
+    if table is not None and table.game.name != game:
+        raise ValueError(f"the table lists public states of {table.game.name}, not of {game}")
+    if table is not None and isinstance(model, RulesModel):
+        model = model.numbered_as(table)
+    longest = model.depth - 1
+    search = growing_search(model, solver, simulations=simulations, longest_path=longest, **options)
+    engine = GrowingEngine(search, max(model.hands), max(longest, 1))
+    classes = 0 if table is None else table.num_classes
+    return Resolver(game, table, (engine,), np.zeros(classes, int), root, alpha, (batch,))
 
 
 def _no_value(public: PublicState, beliefs: Array) -> Array:

@@ -22,7 +22,7 @@ from jaxsolve.regret import normalise
 from jaxsolve.search.growing._expand import expand, open_leaf
 from jaxsolve.search.growing._state import GrowingSearch, PriorFunction, SearchProblem, SearchState
 from jaxsolve.search.growing._tree import Growth, empty
-from jaxsolve.search.growing._update import action_reach_of, update
+from jaxsolve.search.growing._update import action_reach_of, shared_max, update
 from jaxsolve.search.resolving import Gadget, no_gadget, root_reach
 from jaxsolve.solvers import Solver
 from jaxsolve.tree import take
@@ -270,7 +270,8 @@ def begin(
         state = open_leaf(search, problem, state, here, child, pair, go, every=True)
         return state, jnp.where(go, new, here)
 
-    state, focus = jax.lax.fori_loop(0, path_to_focus.shape[0], follow, (state, zero))
+    length = shared_max((path_to_focus >= 0).sum())
+    state, focus = jax.lax.fori_loop(0, length, follow, (state, zero))
     return state, problem._replace(focus=focus)
 
 

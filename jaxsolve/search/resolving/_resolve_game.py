@@ -142,7 +142,7 @@ def _from_foci(
             out.append(Task(task.seat, _root_of(table, state, p), state, [p]))
             continue
         if task.seat in (-1, table.actor[p]):
-            policy[p, : len(found)] = found[: policy.shape[1]]
+            _put(table, policy, p, found)
         for q in _following(engine, table, task.seat, p, when):
             state = places[q][0]
             out.append(Task(task.seat, _root_of(table, state, q), state, [q]))
@@ -161,9 +161,22 @@ def _from_end(
             out.append(Task(task.seat, p, state, [p]))
             continue
         if task.seat in (-1, table.actor[p]):
-            policy[p, : len(found)] = found[: policy.shape[1]]
+            _put(table, policy, p, found)
         todo += _children(table, p)
     return out
+
+
+def _put(table: PublicTable, policy: np.ndarray, p: int, found: np.ndarray) -> None:
+    """Writes what a search found, float [A, H], into the policy of the whole game."""
+    legal = table.transitions.legal[table.subgame_class[p]]
+    actions, hands = (min(x) for x in zip(legal.shape, found.shape, strict=True))
+    policy[p, :actions, :hands] = found[:actions, :hands]
+    held = legal.any(0)
+    if (np.abs(np.where(legal, policy[p], 0).sum(0) - 1) > 1e-3)[held].any():
+        raise ValueError(
+            f"{table.game.name}: private states of public state {p} have other numbers in the "
+            "table than where searches come from; give the rules a method private_states"
+        )
 
 
 def _merged(engine: SearchEngine, tasks: list[Task]) -> list[Task]:
