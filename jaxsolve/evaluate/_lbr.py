@@ -22,7 +22,7 @@ def local_best_response(
 
     Args:
         game: the public nodes of a poker-like game.
-        table: float [P, A, H], the policy (`public.table_of`); the player's own part is not read.
+        table: float [P, A, H], the policy (`PublicGame.table_of`); the own part is not read.
         player: the responder.
         call: the game's action that checks or calls.
         fold: the game's action that folds.

@@ -5,10 +5,8 @@ from jaxsolve.public._card_game import PublicGame as PublicGame
 from jaxsolve.public._card_game import actions_limit as actions_limit
 from jaxsolve.public._card_game import hands_of as hands_of
 from jaxsolve.public._card_game import no_limit as no_limit
-from jaxsolve.public._card_game import policy_of as policy_of
 from jaxsolve.public._card_game import public_game as public_game
 from jaxsolve.public._card_game import round_limit as round_limit
-from jaxsolve.public._card_game import table_of as table_of
 from jaxsolve.public._listed import ListedModel as ListedModel
 from jaxsolve.public._listed import listed_model as listed_model
 from jaxsolve.public._model import Followable as Followable

@@ -117,6 +117,29 @@ class PublicGame:
         mass = self.mass[self.representative]
         return below[self.representative] / mass[:, None, None, None]
 
+    def policy_of(self, tree: PublicTree, policy: np.ndarray) -> Policy:
+        """Returns a policy [P, A, H] of the public nodes as one of a compiled tree.
+
+        Raises:
+            ValueError: the tree is of another game.
+        """
+        places = [self._places(tree.info, i) for i in range(2)]
+        return policy_from_probabilities(tree, [policy[place] for place in places])
+
+    def table_of(self, policy: Policy) -> np.ndarray:
+        """Returns a compiled tree's policy as float64 [P, A, H]; the inverse of `policy_of`."""
+        out = np.zeros((len(self.parent), max(map(len, self.children)), self.num_hands))
+        for i in range(2):
+            out[self._places(policy.info, i)] = policy.probabilities(i)
+        return out
+
+    def _places(self, info: TreeInfo, player: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Returns (node, place of the action, hand) of every entry of a player's policy."""
+        node, hand = hands_of(self, info, player)
+        offset = info.players[player].offset
+        row = np.repeat(np.arange(len(node)), np.diff(offset))
+        return node[row], np.arange(len(row)) - offset[row], hand[row]
+
     def __repr__(self) -> str:
         return (
             f"PublicGame({self.game.name}: {len(self.parent)} public nodes, {self.num_classes} "
@@ -190,40 +213,6 @@ def public_game(game: Game) -> PublicGame:
     return dataclasses.replace(made, features=_features(game, deals, nodes, representative))
 
 
-def policy_of(tree: PublicTree, game: PublicGame, table: np.ndarray) -> Policy:
-    """Returns a composed table as the policy of a tree.
-
-    Args:
-        tree: of the game, compiled with either layout.
-        game: the public nodes.
-        table: float [P, A, H], see `compose`.
-
-    Raises:
-        ValueError: the tree is of another game.
-    """
-    places = [_places(game, tree.info, i) for i in range(2)]
-    return policy_from_probabilities(tree, [table[place] for place in places])
-
-
-def table_of(policy: Policy, game: PublicGame) -> np.ndarray:
-    """Returns float64 [P, A, H], what whoever acts at each public node plays with each hand.
-
-    The inverse of `policy_of`.
-
-    Args:
-        policy: of a tree compiled with either layout.
-        game: the public nodes.
-
-    Raises:
-        ValueError: the policy is of another game.
-    """
-    width = max(len(c) for c in game.children)
-    table = np.zeros((len(game.parent), width, game.num_hands))
-    for i in range(2):
-        table[_places(game, policy.info, i)] = policy.probabilities(i)
-    return table
-
-
 def hands_of(game: PublicGame, info: TreeInfo, player: int) -> tuple[np.ndarray, np.ndarray]:
     """Returns (public node, hand) of every infoset of a player, int64 [I] each.
 
@@ -262,17 +251,6 @@ def hands_of(game: PublicGame, info: TreeInfo, player: int) -> tuple[np.ndarray,
     first[table.infostate[acts, player]] = acts
     sample = first[own.infostate]
     return node[sample], hand[sample]
-
-
-def _places(
-    game: PublicGame, info: TreeInfo, player: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns (node, slot, hand) of every entry of a player's policy."""
-    node, hand = hands_of(game, info, player)
-    offset = info.players[player].offset
-    width = np.diff(offset)
-    row = np.repeat(np.arange(len(width)), width)
-    return node[row], np.arange(len(row)) - offset[row], hand[row]
 
 
 def _constant_sum(game: Game, nodes: Nodes, payoff: np.ndarray, weight: np.ndarray) -> None:

@@ -1,10 +1,26 @@
-"""What opening a public state shows, in arrays, from a walk through a game.
+"""What follows each public state, in arrays, from a walk through a game.
 
-Nodes of a search are public states at which a player acts. What chance does in between and what
-ends the game is part of the transition: a pair (action, private state) of a node leads to private
-states of its children and to payoffs. Reach flows down along `parents_of`, counterfactual values
-flow up along `child_of_action` and `child_of_waiting`; where several pairs lead to one private
-state, reach is summed and values are shared.
+A search has a node for each public state at which a player acts. The moves of chance in between and
+the ends of the game are part of the transition: a pair (action, private state) leads to private
+states of the children and to payoffs. Own reach flows down along `parents_of`; counterfactual
+values flow up along `child_of_action` and `child_of_waiting`. Where several pairs lead to one
+private state of a child, its reach is their sum and each of them has its value.
+
+Example: Kuhn poker has four public states, two actions (0 pass, 1 bet) and three private states,
+the cards, so the pair (action a, card h) has the code 3 a + h and the pair (child k, card h) the
+code 3 k + h:
+
+    row  history   actor  child     payoffs[row, action], a win of player 0, over 6
+    0    -         0      [1, 2]    nothing ends here
+    1    pass      1      [3, -]    pass: +-1 for the better card; bet goes on to row 3
+    2    bet       1      [-, -]    pass: +1; bet: +-2
+    3    pass bet  0      [-, -]    pass: -1; bet: +-2
+
+After a bet (child 1 of row 0) player 0 holds card h if they bet with it, and player 1 holds what
+they held before: `parents_of[0, 1]` is [[3, 4, 5], [0, 1, 2]]. Going up, a bet of card h in row 0
+is worth what card h is worth in child 1: `child_of_action[0, 1]` is [3, 4, 5]. Player 1 waits in
+row 0, and card h is worth the sum over both children, codes h and 3 + h: `child_of_waiting[0]` is
+[[0, 3], [1, 4], [2, 5]]. Where nothing follows, the lists hold the padding 6.
 """
 
 from __future__ import annotations
@@ -19,7 +35,7 @@ from jaxsolve.types import TERMINAL
 
 
 class Transitions(NamedTuple):
-    """Public states (K classes, A actions, C children, H private states, Hi those of player i).
+    """What follows public states (K rows, A actions, C children, H private states, Hi of player i).
 
     Actions are numbered by their place among the legal ones of a private state. A pair (action a,
     private state h) has the code a * H + h; of a player who waits, a is 0. A pair (child k, private
@@ -28,11 +44,14 @@ class Transitions(NamedTuple):
     Attributes:
         actor: int32 [K].
         legal: bool [K, A, H], of the actor.
-        child: int32 [K, C], the class of each child; -1 where there is none.
-        factor: [K, C], probability of chance on the way to it.
-        parents_of: int32 [K, C, 2, H, M], pairs that lead to each private state of each child.
-        child_of_action: int32 [K, A, H, R], what each pair of the actor leads to.
-        child_of_waiting: int32 [K, H, S], what each private state of the player who waits leads to.
+        child: int32 [K, C], the number of each child; -1 where there is none.
+        factor: [K, C], probability of the chance moves between a public state and its child.
+        parents_of: int32 [K, C, 2, H, M], codes of the pairs (action, private state) that lead to
+            each private state of each child, per player.
+        child_of_action: int32 [K, A, H, R], codes of the pairs (child, private state) that each
+            action of each private state of the actor leads to.
+        child_of_waiting: int32 [K, H, S], those that each private state of the player who waits
+            leads to.
         payoffs: to player 0 where the actor's action ends the game, times chance, by row K.
         weights: probability of each pair of private states by chance, by number K.
         possible: bool [K, 2, H].

@@ -17,10 +17,8 @@ from jaxsolve.public import (
     PublicTable,
     actions_limit,
     no_limit,
-    policy_of,
     public_game,
     public_table,
-    table_of,
 )
 from jaxsolve.search import (
     Resolver,
@@ -55,11 +53,11 @@ def test_tables_and_policies_agree_in_both_layouts(name: str):
     for k, below in enumerate(game.children):
         if game.actor[k] >= 0:
             table[k, : len(below)] = rng.dirichlet(np.ones(len(below)), game.num_hands).T
-    policies = [policy_of(tree, game, table) for tree in (rows, hands)]
+    policies = [game.policy_of(tree, table) for tree in (rows, hands)]
     gaps = [float(js.exploitability(t, p)) for t, p in zip((rows, hands), policies, strict=True)]
     assert gaps[0] == pytest.approx(gaps[1], abs=1e-5)
     for policy in policies:
-        found = table_of(policy, game)
+        found = game.table_of(policy)
         seen = found > 0
         np.testing.assert_allclose(found[seen], table[seen], atol=1e-6)
 

@@ -12,7 +12,7 @@ import pytest
 import games
 import jaxsolve as js
 from jaxsolve import agents, evaluate
-from jaxsolve.public import public_game, table_of
+from jaxsolve.public import public_game
 from jaxsolve.tree import listed, policy_from_probabilities
 
 
@@ -137,13 +137,13 @@ def test_local_best_response_is_below_the_best_response():
     game = public_game(games.load("leduc"))
     policies = [near_equilibrium(), js.uniform_policy(made()), random_policy(made(), 7)]
     for policy in policies:
-        table = table_of(policy, game)
+        table = game.table_of(policy)
         best = js.best_response_values(made(), policy)
         for player in range(2):
             found = evaluate.local_best_response(game, table, player)
             assert found <= float(best[player]) + 1e-5
     # Against uniform play it finds nearly all there is to win.
-    uniform = table_of(policies[1], game)
+    uniform = game.table_of(policies[1])
     total = sum(evaluate.local_best_response(game, uniform, i) for i in range(2))
     assert total > 0.8 * float(js.best_response_values(made(), policies[1]).sum())
 

@@ -75,7 +75,7 @@ def simulate(
     """Returns the way of one simulation down from `focus`.
 
     Args:
-        transitions: what opening shows.
+        transitions: of the model.
         growth: the tree.
         guide: averages and values.
         key: draws private states, actions and chance.
@@ -156,7 +156,7 @@ def selection(
     """Returns float [A], pi_select of a private state: half PUCT, half the average policy of CFR.
 
     Args:
-        transitions: what opening shows.
+        transitions: of the model.
         growth: the tree.
         guide: averages and values.
         here: int32 [], an opened public state.

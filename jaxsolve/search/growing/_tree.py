@@ -1,10 +1,21 @@
 """A search tree that grows: fixed capacity, flat arrays, parents before children.
 
 *Opened* public states are numbered in the order in which they were opened, and have regrets and a
-policy. What follows one of them and is not opened is a *leaf*, on the frontier: a value function
-says what it is worth. A simulation walks down from the focus and opens the leaf it comes to. What
-opening shows is read from `Transitions`: those of a game's table, or those that its rules
-have made so far.
+policy. A child of an opened public state that is not opened itself is a *leaf*; a value function
+gives its values. A simulation walks down from the focus and opens the leaf it comes to. What
+follows an opened public state is read from `Transitions` of the model.
+
+Example: Kuhn poker (see `public._transitions`) with capacity for I = 4 opened public states and C =
+2 children, after the root and then the child after a bet were opened:
+
+    number  row  up  step  inside           opened        note
+    0       0    0   2     [True, True]     [-1, 1]       step C = 2: the root
+    1       2    0   1     [False, False]   [-1, -1]      nothing follows a bet but ends
+    2, 3    0    0   2     [False, False]   [-1, -1]      not opened yet
+
+`num_opened` is 2. The one leaf is child 0 of number 0, the public state after a pass: `num_leaves`
+is 1 and `leaf[0]` is 0 * C + 0 = 0. Opening it makes number 2, with row 1, up 0, step 0 and one
+leaf of its own, `leaf[0]` = 2 * C + 0 = 4; `opened[0]` becomes [2, 1].
 """
 
 from __future__ import annotations
@@ -26,11 +37,11 @@ class Growth(NamedTuple):
         num_opened: int32 [], public states that are opened.
         num_leaves: int32 [].
         fresh: int32 [], leaves from this one on may be new since the last regret update.
-        row: int32 [I], row of what opening shows.
-        public: int32 [I], number of the public state.
+        row: int32 [I], row of each in `Transitions`.
+        public: int32 [I], number of the public state in the model.
         up: int32 [I], the parent.
         step: int32 [I], which child of the parent; C of the root, and where nothing is.
-        opened: int32 [I, C], number of each child; -1 of leaves and of what is not in the tree.
+        opened: int32 [I, C], number of each opened child; -1 of leaves and outside of the tree.
         inside: bool [I, C], children that are in the tree.
         leaf: int32 [L], parent * C + child.
         allowed: bool [I, A, H], actions that stay in the tree.
@@ -39,7 +50,7 @@ class Growth(NamedTuple):
         prior: float [I, A, H].
         expanded: int32 [], simulations that have made the tree larger.
         done: bool [I], public states below which nothing is left to open.
-        store: what the rules have made so far; None where there is a table.
+        store: what the model keeps of opened public states; None where all are listed.
     """
 
     num_opened: Array
@@ -110,7 +121,7 @@ def add(
     """Returns the tree with one more opened public state, its children leaves.
 
     Args:
-        transitions: what opening shows.
+        transitions: of the model.
         growth: the tree.
         up: int32 [], the parent.
         child: int32 [], which child of it, a leaf; C for the root.
@@ -156,7 +167,7 @@ def add_children(
     """Returns the tree with more children of an opened public state, as leaves.
 
     Args:
-        transitions: what opening shows.
+        transitions: of the model.
         growth: the tree.
         node: int32 [], the public state.
         more: bool [C].
@@ -200,7 +211,7 @@ def left_to_open(transitions: Transitions, growth: Growth, done: Array, node: Ar
     """Returns bool [C], children of an opened public state below which something is left to open.
 
     Args:
-        transitions: what opening shows.
+        transitions: of the model.
         growth: the tree.
         done: bool [I].
         node: int32 [].
