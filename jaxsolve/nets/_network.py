@@ -1,7 +1,7 @@
 """Counterfactual value (and policy) networks.
 
 f(features of a public state, beliefs of both players) -> values [2, H] per unit of the opponent's
-reach and, if asked for, a policy [A, H] of whoever is to act. The beliefs weigh the values to zero:
+reach and, if asked for, a policy [A, H] of the actor. The beliefs weigh the values to zero:
 half of r0.v0 + r1.v1 is taken from every value (Moravcik et al. 2017, DeepStack, outer network).
 Impossible hands get 0 and no gradient.
 
@@ -183,7 +183,7 @@ class Net:
         if mine.uniform_play and not other.uniform_play:
             raise ValueError(
                 f"this network of {mine.game} is given what uniform play is worth, which takes a "
-                "walk of the whole game; where trees grow from the rules nobody knows it: make the "
+                "walk of the whole game; and trees from the rules have none: make the "
                 "network with make_net(..., uniform_play=False)"
             )
 
@@ -230,8 +230,8 @@ def make_net(
             "apart: give its rules a method public_features(state) -> float [F], the same for all "
             "states of a public state"
         )
-    told = format.uniform_play if uniform_play is None else uniform_play
-    if told and not format.uniform_play:
+    given = format.uniform_play if uniform_play is None else uniform_play
+    if given and not format.uniform_play:
         raise ValueError(
             f"what uniform play is worth in {format.game} takes a walk of the whole game, and "
             "these public states are not listed: use uniform_play=False"
@@ -242,6 +242,6 @@ def make_net(
         jnp.zeros(format.num_features),
         zeros,
         jnp.ones(zeros.shape, bool),
-        zeros if told else None,
+        zeros if given else None,
     )
-    return Net(params, module, format._replace(uniform_play=told))
+    return Net(params, module, format._replace(uniform_play=given))

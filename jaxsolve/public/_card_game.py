@@ -104,7 +104,7 @@ class PublicGame:
         )
 
     def uniform_payoffs(self) -> np.ndarray:
-        """Returns float64 [K, 2, H, H], what both get for each pair of hands if nobody thinks.
+        """Returns float64 [K, 2, H, H], payoffs of each pair of hands under uniform play.
 
         Everybody plays uniformly from the public state on. Given that pair's probability at the
         public state: values are sums of these over the other's hands, weighed by their reach.
@@ -182,7 +182,7 @@ def public_game(game: Game) -> PublicGame:
     weight, payoff = np.zeros((size, hands, hands)), np.zeros((size, 2, hands, hands))
     for w, (a, b) in enumerate(deals.hand):
         weight[:, a, b] += nodes.weight[:, w]
-    for w, (a, b) in enumerate(deals.hand):  # deals that nobody can tell apart are averaged
+    for w, (a, b) in enumerate(deals.hand):  # deals with equal hands are averaged
         share = nodes.weight[nodes.terminal, w] / np.maximum(weight[nodes.terminal, a, b], 1e-300)
         payoff[nodes.terminal, :, a, b] += nodes.utility[:, w] * share[:, None]
     payoff *= (weight > 0)[:, None]

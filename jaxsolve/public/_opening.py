@@ -63,7 +63,7 @@ class Opened(NamedTuple):
 
 
 class Stepped(NamedTuple):
-    """Worlds after every action, told apart (E ends).
+    """Worlds after every action, grouped by what was seen (E ends).
 
     Attributes:
         actor: int32 [].

@@ -1,4 +1,4 @@
-"""Trees that grow from the rules of a game, inside the search: nothing is listed beforehand.
+"""The rules of a game as public states, opened inside the search: nothing is listed beforehand.
 
 A public state holds all world states that are possible there, each with the private states of both
 players and its probability by chance. Opening it steps every world by every action (and by every
@@ -214,10 +214,10 @@ class RulesModel:
         fits &= ~mine | (ends.action == action)
         shown = ends.shown[:, :, player]  # [E, 2, p + m]
         silent = (shown == NOTHING).all(-1)
-        told = ends.moved & (~silent | jnp.stack([mine, jnp.bool_(False)]))
-        count = jnp.cumsum(told, 1)
+        delivered = ends.moved & (~silent | jnp.stack([mine, jnp.bool_(False)]))
+        count = jnp.cumsum(delivered, 1)
         rows = jnp.concatenate([public, private], 1)
-        fits &= (_equal(rows, shown, used + count - told) | ~told).all(1)
+        fits &= (_equal(rows, shown, used + count - delivered) | ~delivered).all(1)
         best = jnp.argmax(jnp.where(fits, count[:, 1], -1))
         status |= jnp.where(fits.any(), 0, Status.UNSEEN.value)
         return Followed(child[best], after[best, player], used + count[best, 1], status)
@@ -260,11 +260,11 @@ def rules_model(
             `largest_payoff` that says what is still at stake.
 
     Raises:
-        ValueError: not two players, the first public state needs more room (the message says how
-            much), or chance shows something in public before it.
+        ValueError: rules that lack a method or public observations, not two players, the first
+            public state needs more room (the message says how much), or chance shows something in
+            public before it.
     """
-    if game.num_players != 2:
-        raise ValueError(f"{game.name} has {game.num_players} players; beliefs here are of two")
+    _check_rules(game)
     hands = (hands, hands) if isinstance(hands, int) else (int(hands[0]), int(hands[1]))
     branches = children if branches is None else branches
     if min(depth, worlds, *hands, children, merged, branches) < 1 or outcomes < 0 or not scale > 0:
@@ -321,6 +321,24 @@ def rules_model(
         jnp.pad(jnp.asarray(deals.weight, float_type()), more),
         jnp.pad(jnp.asarray(hand, jnp.int32), [*more, (0, 0)]),
     )
+
+
+def _check_rules(game: Game) -> None:
+    """Refuses rules that cannot be stepped inside a search."""
+    methods = ("init", "actor", "legal", "chance", "step", "observe", "utility")
+    if missing := [name for name in methods if not callable(getattr(game, name, None))]:
+        raise ValueError(
+            f"{game.name}: its rules have no method {', '.join(missing)}, which a tree that grows "
+            "from them steps; see jaxsolve.game.Game"
+        )
+    if game.num_players != 2:
+        raise ValueError(f"{game.name} has {game.num_players} players; beliefs here are of two")
+    public, _ = jax.eval_shape(lambda: game.observe(game.init()))
+    if not public.size:
+        raise ValueError(
+            f"{game.name}: observe(state) shows nothing in public, so its rules have no public "
+            "states; return what everybody sees, or list them with public.public_table(game)"
+        )
 
 
 def _dealt(deals: Deals, hand: np.ndarray) -> Dealt:

@@ -22,8 +22,8 @@ class PublicState(NamedTuple):
         subgame_class: int32 [...], number of the subgame in a list of all, equal where subgames are
             equal; -1 where nothing is listed.
         uniform_payoffs: float [..., 2, H, H], what each pair of private states gets when both play
-            uniformly from there on, in the unit of `StateFormat`; None where nobody has walked the
-            game.
+            uniformly from there on, in the unit of `StateFormat`; None where the game was not
+            walked.
     """
 
     features: Array

@@ -1,4 +1,4 @@
-"""The public states of a game in arrays: the cheap way to grow search trees in a known game.
+"""The public states of a small game, listed: the fastest model of public states for a search.
 
 Public states with equal subgames share a *class*, and there is one row of arrays for each class.
 """

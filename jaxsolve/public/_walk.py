@@ -39,7 +39,8 @@ class Walk:
             states; 0 where they are not compatible.
         payoff: terminal public state -> float64 [H0, H1], to player 0.
         origin: (public state, player) -> int [E, 3], (private state, the one before it, place of
-            the own action among the legal ones or -1), an entry for every way to come about.
+            the own action among the legal ones or -1), an entry for each pair (private state
+            before, action) that leads to it.
         root: the first public state at which a player acts.
         features: float64 [Q, F], the game's description; F is 0 without one.
         subgame_class: int [Q], equal where what follows is; None where that is not known.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -187,3 +188,17 @@ def test_bad_input():
         rules_model(games.load("kuhn"), depth=0, worlds=6, hands=3, children=2)
     with pytest.raises(ValueError, match="the first deal is not private"):
         rules_model(games.load("goofspiel(cards=3)"), depth=3, worlds=9, hands=9, children=9)
+    room = {"depth": 3, "worlds": 6, "hands": 3, "children": 2}
+    half: Any = SimpleNamespace(name="half", num_players=2, init=games.Kuhn().init)
+    with pytest.raises(ValueError, match="have no method actor, legal, chance, step, observe"):
+        rules_model(half, **room)
+    with pytest.raises(ValueError, match=r"observe\(state\) shows nothing in public"):
+        rules_model(Mute(), **room)
+
+
+class Mute(games.Kuhn):
+    """Shows nothing in public."""
+
+    def observe(self, state: Any) -> Any:
+        public, private = super().observe(state)
+        return public[:0], private

@@ -46,9 +46,9 @@ class Visit(NamedTuple):
         node: int32 [], the last opened public state; I if the game ended.
         child: int32 [], which of its children comes next.
         action: int32 [], chosen there.
-        nodes: int32 [D], the way; I where it is shorter.
-        actions: int32 [D].
-        hands: int32 [D], of whoever acted.
+        nodes: int32 [D], the opened public states on its path; I after the last.
+        actions: int32 [D], chosen at each.
+        hands: int32 [D], private state of the actor at each.
         pair: int32 [2], private states where it ends.
     """
 
@@ -72,7 +72,7 @@ def simulate(
     exploration: Any,
     skip_solved: bool = False,
 ) -> Visit:
-    """Returns the way of one simulation down from `focus`.
+    """Returns the path of one simulation down from `focus`.
 
     Args:
         transitions: of the model.
@@ -160,7 +160,7 @@ def selection(
         growth: the tree.
         guide: averages and values.
         here: int32 [], an opened public state.
-        hand: int32 [], private state of whoever acts there.
+        hand: int32 [], private state of the actor there.
         exploration: constant of PUCT.
         wanted: bool [A], what to choose from, if it is not all.
     """

@@ -4,7 +4,7 @@ Source: Schmid et al. 2023, algorithm 1. s simulations in all, ceil(c) after eac
 phase, which is ceil(1 / c) iterations of CFR on the tree of the moment. With
 `js.cfr_plus().simultaneous()` the updates are those of the paper (regret matching+, simultaneous,
 linear averaging); any other solver will do. Alternating updates ask the value function twice in an
-iteration. Where nobody has private information a leaf is asked about once, and its values are
+iteration. In a game of perfect information a leaf is asked about once, and its values are
 scaled by the ranges.
 """
 
@@ -37,7 +37,7 @@ class Grown(NamedTuple):
 
     Attributes:
         growth: the tree.
-        average: float [I, A, H], average policy of whoever acts.
+        average: float [I, A, H], average policy of the actor.
         action_reach: float [I, 2, A + 1, H], own reaches under the average
             policies; see `SearchState`.
         root_values: float [2, H], counterfactual values at the root, means over the iterations
@@ -60,7 +60,7 @@ class Grown(NamedTuple):
 
     @property
     def policy(self) -> Array:
-        """float [A, H], the average policy of whoever acts at the focus."""
+        """float [A, H], the average policy of the actor at the focus."""
         return take(self.average, self.focus)
 
     @property
@@ -218,7 +218,7 @@ def begin(
     path_to_focus: Array | None,
     prior: PriorFunction | None,
 ) -> tuple[SearchState, SearchProblem]:
-    """Returns the search before its first iteration: the way to the focus is opened."""
+    """Returns the search before its first iteration: the path to the focus is opened."""
     model, dtype = search.model, ranges.dtype
     check_value(value, model)
     check_value(prior, model)

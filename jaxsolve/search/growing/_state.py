@@ -1,4 +1,4 @@
-"""What a search by growing trees is told, and what changes while it runs."""
+"""The options of a search by growing trees, its problem, and the state that it changes."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 A loop over the opened public states, parents first, carries reach down; a loop over the leaves,
 some at a time, asks the value function; a loop back carries values up and updates regrets. Loops
 end with the largest tree of a batch. Values are in a public state's own units: those of its
-children count with the probability of the chance moves on the way.
+children count with the probability of the chance moves in between.
 """
 
 from __future__ import annotations
