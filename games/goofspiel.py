@@ -151,6 +151,18 @@ class Goofspiel:
         lead = jnp.sign(state.lead) if self.returns == "win_loss" else state.lead / 2
         return jnp.stack([lead, -lead]).astype(float)
 
+    def public_features(self, state: State) -> Array:
+        """float [2 n + 2]: the prize turned up, prizes left, the lead, whether player 0 has bid.
+
+        Players' cards are added where bids are shown, [4 n + 2].
+        """
+        prize = jnp.arange(self.cards) == state.prize
+        lead = state.lead / (self.cards * (self.cards + 1) / 2)
+        told = [prize, self._members(state.deck), jnp.stack([lead, _bid_made(state)])]
+        if not self.imp_info:
+            told += [self._members(hand) for hand in state.hands]
+        return jnp.concatenate(told).astype(float)
+
     def action_name(self, actor: int, action: int) -> str:
         return f"prize {action + 1}" if actor == CHANCE else str(action + 1)
 

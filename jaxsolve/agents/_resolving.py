@@ -3,25 +3,52 @@
 The agent steps the state machine of `search.resolving`: it advances to the public state of its
 decision, searches, and plays what the search says for its private state. `search.resolve_game` does
 the same at all public states at once; the agent's policy is that table, and tests say so.
+
+Where the agent is, it finds out from its observations: in a compiled tree by its infoset, on the
+rules alone by stepping the model of public states (`public.Followable`).
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.agents._fixed import decide
+from jaxsolve.agents._track import Tracker, tracker
 from jaxsolve.agents._track import follow as follow_infostate
-from jaxsolve.agents._track import tracker
 from jaxsolve.game import Agent, Decision, Observation
-from jaxsolve.public import PublicTable
-from jaxsolve.search.resolving import Resolver, ResolvingState, follow, init, search
+from jaxsolve.public import Followable, PublicTable
+from jaxsolve.search.resolving import Resolver, ResolvingState, choose, follow, init, search
 from jaxsolve.tree import PublicTree
-from jaxsolve.types import Array, PRNGKey
+from jaxsolve.types import Array, PRNGKey, PyTree
 from jaxsolve.values import ValueFunction, check_value
+
+
+class Place(NamedTuple):
+    """Where an observation has led (W the longest path).
+
+    Attributes:
+        path: int32 [W], children from the public state of the last decision, then -1.
+        hand: int32 [], the player's private state.
+        lost: bool [], whether the observation fits nothing that is possible.
+    """
+
+    path: Array
+    hand: Array
+    lost: Array
+
+
+class Finder(Protocol):
+    """How an agent finds its way."""
+
+    def init(self, seat: Array) -> PyTree:
+        """Returns what is known before the first observation."""
+
+    def find(self, known: PyTree, seen: Observation) -> tuple[Place, PyTree]:
+        """Returns where a player who is to act is, and what is known then."""
 
 
 class Memory(NamedTuple):
@@ -31,8 +58,7 @@ class Memory(NamedTuple):
         seat: int32 [], its own.
         seed: uint32 [], of the searches of this match.
         decisions: int32 [], own ones so far.
-        infostate: int32 [], of the last one; see `_track`.
-        public: int32 [], its public state.
+        known: of the `Finder`.
         state: of the machine.
         tree: of the last search.
     """
@@ -40,32 +66,15 @@ class Memory(NamedTuple):
     seat: Array
     seed: Array
     decisions: Array
-    infostate: Array
-    public: Array
+    known: PyTree
     state: ResolvingState
-    tree: Any
-
-
-class _Map(NamedTuple):
-    """Public states as arrays (P of them, W the longest path, I infosets).
-
-    Attributes:
-        depth: int32 [P].
-        path: int32 [P, W], children from the first public state to each, then -1.
-        public: int32 [2, I], public state of each player's infosets.
-        private: int32 [2, I], private state there.
-    """
-
-    depth: Array
-    path: Array
-    public: Array
-    private: Array
+    tree: PyTree
 
 
 def resolving(
     resolver: Resolver[Any],
     value: ValueFunction | None,
-    tree: PublicTree,
+    tree: PublicTree | None = None,
     *,
     prior: Any = None,
     random_start: bool = False,
@@ -77,62 +86,101 @@ def resolving(
         resolver: how (`search.growing_resolver`, or `search.fixed_resolver` with grouped=False),
             with a gadget.
         value: worth of leaves; None where searches go to the end of the game.
-        tree: the game, compiled; it says which infosets observations lead to.
+        tree: the game, compiled, where the resolver has a table: it says which infoset an
+            observation leads to. Not needed where the resolver has a model of the rules.
         prior: of actions, a `PriorFunction`; uniform by default.
         random_start: searches that need no key start from random policies, others in every match.
         name: for tables of results.
 
     Raises:
-        ValueError: the search is not one that an agent can follow, or the value function or the
-            tree is of another game.
+        ValueError: the search is not one that an agent can follow, the value function or the tree
+            is of another game, or nothing says what observations mean.
     """
-    table, engine, info = resolver.table, resolver.engine, tree.info
-    if table is None:
-        raise ValueError(f"{resolver.game}: give the resolver table=public.public_table(game)")
-    check_value(value, table)
+    engine, model = resolver.engine, resolver.model
+    check_value(value, resolver.states)
+    check_value(prior, resolver.states)
     if resolver.alpha is None:
         raise ValueError("an agent re-solves under a gadget: give the resolver alpha=0.5")
-    where, infostates = _map(table, tree), tracker(info)
+    if tree is not None and resolver.table is not None:
+        finder: Finder = _infosets(resolver.table, tree)
+    elif isinstance(model, Followable):
+        finder = _Followed(model, resolver.root, engine.longest_path)
+    else:
+        raise ValueError(
+            f"{resolver.game}: nothing says where observations lead; give the compiled tree, "
+            "agents.resolving(resolver, value, js.compile(game))"
+        )
     keyed = engine.random or random_start
 
     def begin(seat: Array, key: PRNGKey) -> Memory:
         zero, root = jnp.zeros((), jnp.int32), resolver.root
         seat = jnp.asarray(seat, jnp.int32)
-        seed = jax.random.bits(key)
-        return Memory(seat, seed, zero, seat, zero, init(engine, root), engine.blank(root))
+        seed, known = jax.random.bits(key), finder.init(seat)
+        return Memory(seat, seed, zero, known, init(engine, root), engine.blank(root))
 
     def act(memory: Memory, seen: Observation, key: PRNGKey) -> tuple[Decision, Memory]:
-        infoset, infostate = seen.infoset, memory.infostate
-        if infoset is None:
-            infostate = follow_infostate(infostates, infostate, seen)
-            infoset = jnp.asarray(infostates.infoset)[infostate]
-        public, hand = where.public[seen.player, infoset], where.private[seen.player, infoset]
-        on = where.depth[memory.public] + jnp.arange(where.path.shape[1])
-        path = where.path[public].at[on].get(mode="fill", fill_value=-1)
-        state = follow(engine, memory.state, memory.tree, path)
+        place, known = finder.find(memory.known, seen)
+        state = follow(engine, memory.state, memory.tree, place.path)
         level = None
         if keyed:
             level = jax.random.fold_in(jax.random.key(memory.seed), memory.decisions)
         state, found = search(engine, state, memory.seat, value, prior, level, alpha=resolver.alpha)
-        mine = engine.policy(found, state.at)[:, hand]
-        place = jnp.cumsum(seen.legal) - 1
-        policy = jnp.where(seen.legal, mine[jnp.clip(place, 0, len(mine) - 1)], 0)
+        mine = engine.policy(found, state.at)[:, place.hand]
+        number = jnp.cumsum(seen.legal) - 1
+        policy = jnp.where(seen.legal, mine[jnp.clip(number, 0, len(mine) - 1)], 0)
+        # Probabilities of nothing stand for no action, which is refused where the match is played.
+        policy = jnp.where(place.lost | (engine.status(found) > 0), 0, policy)
         after = memory._replace(
-            decisions=memory.decisions + 1,
-            infostate=infostate,
-            public=public,
-            state=state,
-            tree=engine.tree(found),
+            decisions=memory.decisions + 1, known=known, state=state, tree=engine.tree(found)
         )
         return decide(policy, key), after
 
-    return Agent(begin, act, name, info.name)
+    return Agent(begin, act, name, resolver.game)
 
 
-def _map(table: PublicTable, tree: PublicTree) -> _Map:
+class _Infosets(NamedTuple):
+    """A `Finder` in a table (P public states, W the longest path, I infosets).
+
+    What is known is the infostate of the last decision, and its public state.
+
+    Attributes:
+        infostates: of the compiled tree.
+        depth: int32 [P].
+        path: int32 [P, W], children from the first public state to each, then -1.
+        public: int32 [2, I], public state of each player's infosets.
+        private: int32 [2, I], private state there.
+    """
+
+    infostates: Tracker
+    depth: np.ndarray
+    path: np.ndarray
+    public: np.ndarray
+    private: np.ndarray
+
+    def init(self, seat: Array) -> tuple[Array, Array]:
+        """See `Finder`."""
+        return seat, jnp.zeros((), jnp.int32)
+
+    def find(
+        self, known: tuple[Array, Array], seen: Observation
+    ) -> tuple[Place, tuple[Array, Array]]:
+        """See `Finder`."""
+        infostate, before = known
+        infoset = seen.infoset
+        if infoset is None:
+            infostate = follow_infostate(self.infostates, infostate, seen)
+            infoset = jnp.asarray(self.infostates.infoset)[infostate]
+        public = jnp.asarray(self.public)[seen.player, infoset]
+        on = jnp.asarray(self.depth)[before] + jnp.arange(self.path.shape[1])
+        path = jnp.asarray(self.path)[public].at[on].get(mode="fill", fill_value=-1)
+        hand = jnp.asarray(self.private)[seen.player, infoset]
+        return Place(path, hand, infoset < 0), (infostate, public)
+
+
+def _infosets(table: PublicTable, tree: PublicTree) -> _Infosets:
     size = len(table.parent)
-    depth = np.zeros(size, int)
-    path = np.full((size, table.depth), -1)
+    depth = np.zeros(size, np.int32)
+    path = np.full((size, table.depth), -1, np.int32)
     for here in range(1, size):
         up = table.parent[here]
         depth[here] = depth[up] + 1
@@ -140,7 +188,70 @@ def _map(table: PublicTable, tree: PublicTree) -> _Map:
         path[here, depth[up]] = table.step[here]
     places = [table.places_of(tree.info, i) for i in range(2)]
     most = max(len(public) for public, _ in places)
-    public, private = np.zeros((2, most), int), np.zeros((2, most), int)
+    public, private = (np.zeros((2, most), np.int32) for _ in range(2))
     for i, (p, h) in enumerate(places):
         public[i, : len(p)], private[i, : len(h)] = p, h
-    return _Map(*(jnp.asarray(x, jnp.int32) for x in (depth, path, public, private)))
+    return _Infosets(tracker(tree.info), depth, path, public, private)
+
+
+class _Known(NamedTuple):
+    """What the `Finder` on a model knows: the public state, its own private state, and whether it
+    has decided before."""
+
+    root: PyTree
+    hand: Array
+    decided: Array
+
+
+class _Followed(NamedTuple):
+    """A `Finder` that steps a model of public states from one decision to the next."""
+
+    model: Followable
+    root: PyTree
+    longest: int
+
+    def init(self, seat: Array) -> _Known:
+        """See `Finder`."""
+        return _Known(self.root, jnp.zeros((), jnp.int32), jnp.zeros((), bool))
+
+    def find(self, known: _Known, seen: Observation) -> tuple[Place, _Known]:
+        """See `Finder`."""
+        model, player = self.model, seen.player
+        first = model.first_hand(player, seen.public, seen.private)
+        hand = jnp.where(known.decided, known.hand, first.hand)
+        used = jnp.where(known.decided, 0, first.used)
+        status = jnp.where(known.decided, 0, first.status)
+        path = jnp.full(self.longest, -1, jnp.int32)
+        zero = jnp.zeros((), jnp.int32)
+
+        def goes_on(carry: Any) -> Array:
+            root, _, _, status, _, length = carry
+            elsewhere = (model.actor_of(root) != player) | (known.decided & (length == 0))
+            found: Array = elsewhere & (status == 0) & (length < self.longest)
+            return found
+
+        def step(carry: Any) -> Any:
+            root, hand, used, status, path, length = carry
+            found = model.follow(root, player, hand, seen.action, seen.public, seen.private, used)
+            after = (
+                self._child(root, found.child),
+                found.hand,
+                found.used,
+                status | found.status,
+                path.at[length].set(found.child),
+                length + 1,
+            )
+            return after
+
+        start = (known.root, hand, used, status, path, zero)
+        root, hand, used, status, path, _ = jax.lax.while_loop(goes_on, step, start)
+        lost = (status > 0) | (used != seen.length)
+        return Place(path, hand, lost), _Known(root, hand, jnp.ones((), bool))
+
+    def _child(self, root: PyTree, child: Array) -> PyTree:
+        """Returns a public state that follows another."""
+        store, public = self.model.start(root, 1, float)
+        zero = jnp.zeros((), jnp.int32)
+        store, row = self.model.open(store, public, zero, jnp.ones((), bool))
+        after = self.model.transitions(store).child[row, child]
+        return choose(after >= 0, self.model.root_of(store, after), root)

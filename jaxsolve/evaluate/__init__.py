@@ -1,5 +1,6 @@
 """What a policy is worth: best responses, exploitability, the exact linear program."""
 
+from jaxsolve.evaluate._agent_policy import agent_policy as agent_policy
 from jaxsolve.evaluate._aivat import aivat as aivat
 from jaxsolve.evaluate._aivat import outcome_probabilities as outcome_probabilities
 from jaxsolve.evaluate._aivat import state_values as state_values

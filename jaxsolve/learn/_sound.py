@@ -33,6 +33,7 @@ from jaxsolve.search.growing import GrowingEngine, Grown
 from jaxsolve.search.resolving import BeliefSubgame, Resolver, choose, subgame_of
 from jaxsolve.search.resolving import init as init_resolving
 from jaxsolve.types import Array, PRNGKey, PyTree
+from jaxsolve.values import check_value
 
 NEVER = 1 << 30
 """More decisions than any game has."""
@@ -162,6 +163,7 @@ def sound_self_play(
 
     def sample(net: Net, state: SoundState, key: PRNGKey) -> tuple[Examples, SoundState]:
         names = ("search", "play", "count", "fill", "td")
+        check_value(net, model)
         keys = dict(zip(names, jax.random.split(key, len(names)), strict=True))
         roots, beliefs, there, queue = _pop(state.queue, solvers)
         roots = jax.vmap(lambda t, root: choose(t, root, first))(there, roots)

@@ -8,7 +8,7 @@ rules inside the search; a large game can bring its own (betting x boards).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from jaxsolve.public._states import PublicState, StateFormat
 from jaxsolve.public._transitions import Transitions
@@ -29,49 +29,6 @@ class Followed(NamedTuple):
     hand: Array
     used: Array
     status: Array
-
-
-class Followable(Protocol):
-    """A `PublicModel` in which an agent finds its way by observations alone.
-
-    Observations are rows of `jaxsolve.game.Observation`: what a player was shown since their own
-    last decision, transition by transition, without those in which they were shown nothing.
-    """
-
-    def first_hand(self, player: Array, public: Array, private: Array) -> Followed:
-        """Returns a player's private state where the first decision is made; `child` is 0.
-
-        Args:
-            player: int32 [], the observer.
-            public: int32 [L, p], rows of their first observation.
-            private: int32 [L, m].
-        """
-        ...
-
-    def follow(
-        self,
-        root: Any,
-        player: Array,
-        hand: Array,
-        action: Array,
-        public: Array,
-        private: Array,
-        used: Array,
-    ) -> Followed:
-        """Returns where one decision, and the chance move after it, have led.
-
-        Call it until the public state is one at which the observer acts.
-
-        Args:
-            root: the public state, see `PublicModel.root_of`.
-            player: int32 [], the observer.
-            hand: int32 [], the observer's private state.
-            action: int32 [], the game's action that the observer took, if the decision was theirs.
-            public: int32 [L, p], rows of the observer's next observation.
-            private: int32 [L, m].
-            used: int32 [], rows that are explained before.
-        """
-        ...
 
 
 class PublicModel(Protocol):
@@ -146,4 +103,48 @@ class PublicModel(Protocol):
 
     def root_of(self, store: Any, public: Array) -> Any:
         """Returns what a new search starts from at a public state (int32 [])."""
+        ...
+
+
+@runtime_checkable
+class Followable(PublicModel, Protocol):
+    """A `PublicModel` in which an agent finds its way by observations alone.
+
+    Observations are rows of `jaxsolve.game.Observation`: what a player was shown since their own
+    last decision, transition by transition, without those in which they were shown nothing.
+    """
+
+    def first_hand(self, player: Array, public: Array, private: Array) -> Followed:
+        """Returns a player's private state where the first decision is made; `child` is 0.
+
+        Args:
+            player: int32 [], the observer.
+            public: int32 [L, p], rows of their first observation.
+            private: int32 [L, m].
+        """
+        ...
+
+    def follow(
+        self,
+        root: Any,
+        player: Array,
+        hand: Array,
+        action: Array,
+        public: Array,
+        private: Array,
+        used: Array,
+    ) -> Followed:
+        """Returns where one decision, and the chance move after it, have led.
+
+        Call it until the public state is one at which the observer acts.
+
+        Args:
+            root: the public state, see `PublicModel.root_of`.
+            player: int32 [], the observer.
+            hand: int32 [], the observer's private state.
+            action: int32 [], the game's action that the observer took, if the decision was theirs.
+            public: int32 [L, p], rows of the observer's next observation.
+            private: int32 [L, m].
+            used: int32 [], rows that are explained before.
+        """
         ...

@@ -19,6 +19,7 @@ from jaxsolve.public import (
     no_limit,
     public_game,
     public_table,
+    rules_model,
 )
 from jaxsolve.search import (
     Resolver,
@@ -62,11 +63,11 @@ def test_tables_and_policies_agree_in_both_layouts(name: str):
         np.testing.assert_allclose(found[seen], table[seen], atol=1e-6)
 
 
-def played(mind: Any, policy: js.Policy) -> set[tuple[int, int]]:
+def played(mind: Any, policy: js.Policy, place: Any = None) -> set[tuple[int, int]]:
     """Returns the infosets an agent comes to in matches with itself; there it plays the policy."""
     tree, _ = kuhn()
     arena = evaluate.arena(tree)
-    match = evaluate.play_matches(arena, [mind, mind], 128, jax.random.key(0))
+    match = evaluate.play_matches(place or arena, [mind, mind], 128, jax.random.key(0))
     states = np.asarray(arena.states(match.actions))
     actor, infoset = np.asarray(arena.actor), np.asarray(arena.infoset)
     seen = set()
@@ -109,20 +110,21 @@ def nothing(public: Any, beliefs: Any) -> Any:
     return jnp.zeros_like(beliefs)
 
 
-def test_an_agent_whose_trees_grow_plays_what_its_searches_find():
-    """Each search of the agent, made again by hand; player 0's are those of the composition."""
-    tree, where = kuhn()
+SEED = 5
+GROWING: dict[str, Any] = {"simulations": 8, "batch": 2, "capacity": 11}
+
+
+@functools.cache
+def found_by_hand() -> np.ndarray:
+    """Returns the policy of searches of Kuhn that both seats make one after the other."""
+    _, where = kuhn()
     value = jax.tree_util.Partial(nothing)
-    seed = int(jax.random.bits(jax.random.key(7)))
-    resolver = growing_resolver(where, js.cfr_plus(2.0), simulations=8, batch=2)
+    resolver = growing_resolver(where, js.cfr_plus(2.0), **GROWING)
     engine = resolver.engine
-    own = agents.resolving(resolver, value, tree)
-    # All matches have the same seed, that of the composition.
-    mind = own._replace(init=lambda seat, k: own.init(seat, k)._replace(seed=jnp.uint32(seed)))
 
     @jax.jit
     def search(state: Any, seat: Any, level: Any) -> Any:
-        level = jax.random.fold_in(jax.random.key(seed), level)
+        level = jax.random.fold_in(jax.random.key(SEED), level)
         state, found = resolving.search(engine, state, seat, value, None, level, alpha=0.5)
         return state, engine.tree(found), engine.policy(found, state.at)
 
@@ -140,10 +142,32 @@ def test_an_agent_whose_trees_grow_plays_what_its_searches_find():
     start, blank = resolving.init(engine, resolver.root), engine.blank(resolver.root)
     for seat in (0, 1):
         walk(0, seat, start, blank, 0)
-    assert len(played(mind, where.policy_of(tree, found))) >= 8
-    composed = resolve_game(resolver, value, jax.random.key(seed))
+    composed = resolve_game(resolver, value, jax.random.key(SEED))
     first = where.actor == 0  # the first search of each of their levels
     np.testing.assert_allclose(composed[first], found[first], atol=1e-6)
+    return found
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_an_agent_whose_trees_grow_plays_what_its_searches_find(listed: bool):
+    """Each search of the agent made again by hand, on compiled states and on the rules alone."""
+    tree, where = kuhn()
+    value = jax.tree_util.Partial(nothing)
+    if listed:
+        resolver = growing_resolver(where, js.cfr_plus(2.0), **GROWING)
+        own = agents.resolving(resolver, value, tree)
+    else:
+        model, root = rules_model(
+            games.load("kuhn"), depth=3, worlds=6, hands=3, children=2, actions=2, scale=2.0
+        )
+        own = agents.resolving(
+            growing_resolver(model, js.cfr_plus(2.0), root=root, **GROWING), value
+        )
+    # All matches have the same seed.
+    mind = own._replace(init=lambda seat, k: own.init(seat, k)._replace(seed=jnp.uint32(SEED)))
+    arena = None if listed else evaluate.rules_arena(games.load("kuhn"))
+    policy = where.policy_of(tree, found_by_hand())
+    assert len(played(mind, policy, arena)) >= 8
 
 
 @pytest.mark.slow  # compiles another search

@@ -22,7 +22,7 @@ from jaxsolve import learn, nets
 from jaxsolve.evaluate import respond
 from jaxsolve.learn import _sound, _sound_play, _train
 from jaxsolve.learn._board import tensorboard
-from jaxsolve.public import PublicTable, public_table
+from jaxsolve.public import PublicTable, public_table, rules_model
 from jaxsolve.search import growing_resolver, resolve_game, solve_whole
 from jaxsolve.search.growing._solve import growing_search
 
@@ -341,3 +341,32 @@ def test_bad_input():
             learn.train(net("kuhn"), source(), plan, progress=False)
     with pytest.raises(ValueError, match="has no policy"):
         nets.policy_prior(net("kuhn"))
+
+
+@pytest.mark.slow  # two programs of self-play
+def test_self_play_from_the_rules_is_that_of_the_table():
+    """Equal keys: the same episodes, searches, queries and examples, without a list of states."""
+    where, rules = table("kuhn"), games.load("kuhn")
+    model, root = rules_model(rules, depth=3, worlds=6, hands=3, children=2, actions=2, scale=2.0)
+    own = nets.make_net(model, nets.ValueNetwork(8, 1, actions=2), jax.random.key(0))
+    found = []
+    for searched in (
+        growing_resolver(where, js.cfr_plus(2.0), simulations=4, capacity=8),
+        growing_resolver(model, js.cfr_plus(2.0), simulations=4, capacity=8, root=root),
+    ):
+        made = learn.sound_self_play(
+            searched, episodes=4, solvers=2, q_search=1.3, q_recursive=0.4, p_td1=0.5, queue=32
+        )
+        step, state = jax.jit(made.sample), made.init(jax.random.key(1))
+        for k in range(10):
+            examples, state = step(own, state, jax.random.key(k))
+        counts = (state.ended, state.outcome, state.searches, state.asked, state.lost)
+        found.append((examples, made.public_state(examples.public), counts))
+    (table_examples, told, table_counts), (examples, alone, counts) = found
+    for x, y in zip(table_counts, counts, strict=True):
+        np.testing.assert_array_equal(x, y)
+    np.testing.assert_allclose(alone.features, told.features, atol=1e-6)
+    for name in ("beliefs", "values", "policy", "value_weight", "policy_weight"):
+        np.testing.assert_allclose(
+            getattr(examples, name), getattr(table_examples, name), atol=1e-4
+        )

@@ -184,7 +184,7 @@ def fixed_resolver(
         for k in range(len(sizes))
     )
     root = jnp.int32(table.subgame_class[0])
-    return Resolver(game.game.name, table, engines, engine_of, root, alpha, BATCHES)
+    return Resolver(game.game.name, table, None, engines, engine_of, root, alpha, BATCHES)
 
 
 def oracle(

@@ -54,7 +54,7 @@ class GrowingEngine:
     @property
     def tree_depth(self) -> int:
         """Decisions on the longest path of a game."""
-        return int(self.options.model.depth)
+        return self.options.model.depth
 
     @property
     def random(self) -> bool:
@@ -183,7 +183,8 @@ def growing_resolver(
     search = growing_search(model, solver, simulations=simulations, longest_path=longest, **options)
     engine = GrowingEngine(search, max(model.hands), max(longest, 1))
     classes = 0 if table is None else table.num_classes
-    return Resolver(game, table, (engine,), np.zeros(classes, int), root, alpha, (batch,))
+    every = np.zeros(classes, int)
+    return Resolver(game, table, model, (engine,), every, root, alpha, (batch,))
 
 
 def _no_value(public: PublicState, beliefs: Array) -> Array:

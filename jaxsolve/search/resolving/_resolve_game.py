@@ -96,8 +96,8 @@ def resolve_game(
         raise ValueError("these searches draw random numbers: resolve_game needs a key")
     if when == "end" and engine.grows_at_focus:
         raise ValueError('a tree that grows at the focus has no end: use when="own" or "every"')
-    check_value(value, table)
-    check_value(prior, table)
+    check_value(value, resolver.states)
+    check_value(prior, resolver.states)
     policy = np.zeros((len(table.parent), table.transitions.num_actions, table.num_hands))
     start = jax.device_get(init(engine, resolver.root))
     if when != "own" and resolver.alpha is None:

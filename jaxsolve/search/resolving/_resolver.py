@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from jaxsolve.public import PublicTable
+from jaxsolve.public import Described, PublicModel, PublicTable
 from jaxsolve.search.resolving._machine import SearchEngine
 from jaxsolve.types import PyTree
 
@@ -21,6 +21,7 @@ class Resolver(Generic[E]):
     Attributes:
         game: its string.
         table: its public states; None where the rules are all there is.
+        model: what trees grow into; None where searches have subgames of their own.
         engines: each searches subgames of similar size, in a program of its own.
         engine_of: int [K], which engine searches each subgame class; all 0 if there is one.
         root: the first public state; see `BeliefSubgame`.
@@ -31,11 +32,19 @@ class Resolver(Generic[E]):
 
     game: str
     table: PublicTable | None
+    model: PublicModel | None
     engines: tuple[E, ...]
     engine_of: np.ndarray
     root: PyTree
     alpha: float | None
     batches: tuple[int, ...]
+
+    @property
+    def states(self) -> Described:
+        """What value functions are checked against."""
+        states = self.table if self.model is None else self.model
+        assert states is not None
+        return states
 
     @property
     def engine(self) -> E:
