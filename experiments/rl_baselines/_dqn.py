@@ -63,7 +63,7 @@ def dqn(
     """
     network = Network(env.legal.shape[-1], hidden)
     optimizer = optax.adam(learning_rate)
-    moves = env.arena.depth * batch
+    moves = env.arena.max_moves * batch
     size = max(capacity // moves, 1) * moves
 
     def init(key: PRNGKey) -> State:

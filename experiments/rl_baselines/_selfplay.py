@@ -85,14 +85,14 @@ def make_env(name: str) -> tuple[js.PublicTree, Env]:
         arena=arena,
         legal=jnp.asarray(legal),
         features=jnp.asarray(_features(tree, most), float),
-        scale=jnp.abs(arena.utility).max(),
+        scale=jnp.abs(arena.payoff).max(),
     )
 
 
 def play(env: Env, table: Array, key: PRNGKey, batch: int) -> Episodes:
     """Returns games in which both players draw from a table [2, I, A] of probabilities."""
     arena = env.arena
-    uniform = jax.random.uniform(key, (arena.depth, batch))
+    uniform = jax.random.uniform(key, (arena.max_moves, batch))
 
     def move(state: Array, u: Array) -> tuple[Array, tuple[Array, Array, Array]]:
         actor = arena.actor[state]
@@ -115,7 +115,7 @@ def play(env: Env, table: Array, key: PRNGKey, batch: int) -> Episodes:
 
     none = jnp.full((2, batch), -1, row.dtype)
     _, after = jax.lax.scan(look_ahead, none, (actor, row), reverse=True)
-    won = arena.utility[last] / env.scale
+    won = arena.payoff[last] / env.scale
     payoff = jnp.where(actor == 1, won[:, 1], won[:, 0])
     return Episodes(actor, row, action, after, payoff)
 
