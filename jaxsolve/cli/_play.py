@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from jaxsolve.game import Agent, Game
     from jaxsolve.tree import PublicTree
 
-AGENTS = ("resolving", "equilibrium", "uniform")
+AGENTS = ("resolving", "sog", "equilibrium", "uniform")
 
 
 def play(
@@ -23,6 +23,9 @@ def play(
     agent: Annotated[
         str, typer.Option(help=f"{', '.join(AGENTS)}; uniform plays games of any size")
     ] = "resolving",
+    net: Annotated[
+        Path | None, typer.Option(help="network of sog (nets.save_net), trained from the rules")
+    ] = None,
     policy: Annotated[
         Path | None, typer.Option(help="play against this policy.npz instead of an agent")
     ] = None,
@@ -33,10 +36,13 @@ def play(
 ) -> None:
     """Play a game against an agent. End of input (Ctrl-D) stops.
 
-    Agents play on the compiled game. The uniform one needs no table: it plays on the rules.
+    Agents play on the compiled game. Two need no table and play on the rules: the uniform one, and
+    sog, whose search trees grow from the rules (--iterations is their number of simulations).
     """
     if agent not in AGENTS:
         raise ValueError(f"unknown agent {agent!r}; choose one of {', '.join(AGENTS)}")
+    if net is not None and agent != "sog":
+        raise ValueError(f"--net is the network of --agent sog, not of {agent}")
     if matches < 0 or iterations < 1 or seat < 0:
         raise ValueError("--matches and --seat must be 0 or more, --iterations positive")
     _setup.start_jax()
@@ -50,6 +56,10 @@ def play(
     if policy is None and agent == "uniform" and not isinstance(rules, OpenSpielGame):
         arena: Arena = evaluate.rules_arena(rules, max_moves=10_000, max_rows=256)
         human, opponent = agents.person(rules, input, print), agents.uniform()
+    elif policy is None and agent == "sog":
+        opponent = _from_rules(rules, net, iterations)
+        arena = evaluate.rules_arena(rules)
+        human = agents.person(rules, input, print)
     else:
         tree = _compiled(rules, agent, policy)
         info = listed(tree)
@@ -132,3 +142,32 @@ def _opponent(
     table = public_table(rules, cards=True)
     resolver = fixed_resolver(table, no_limit, js.pcfr_plus(), iterations=iterations)
     return agents.fixed(table.policy_of(tree, resolve_game(resolver, None)), name="resolving")
+
+
+def _from_rules(rules: Game, file: Path | None, simulations: int) -> Agent:
+    """Returns an agent that searches as Student of Games does, from the rules alone."""
+    import jax
+    import jax.numpy as jnp
+
+    import jaxsolve as js
+    from jaxsolve import agents
+    from jaxsolve.public import room_for, rules_model
+    from jaxsolve.search.growing import growing_resolver
+
+    room = room_for(rules)
+    value: Any = jax.tree_util.Partial(lambda state, beliefs: jnp.zeros_like(beliefs))
+    prior = None
+    if file is not None:
+        from jaxsolve import nets
+
+        value = nets.load_net(file)
+        if value.format.game != rules.name:
+            raise ValueError(f"{file} is a network of {value.format.game}, not of {rules.name}")
+        room |= {"hands": value.format.hands, "scale": value.format.scale or 1.0}
+        prior = nets.policy_prior(value) if value.module.actions else None
+    model, root = rules_model(rules, **room)
+    # Simulations that skip what is solved soon open all of a small game.
+    resolver = growing_resolver(
+        model, js.cfr_plus(4.0), simulations=simulations, root=root, skip_solved=True
+    )
+    return agents.resolving(resolver, value, prior=prior, name="sog")

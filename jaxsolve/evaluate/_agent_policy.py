@@ -1,7 +1,7 @@
 """What an agent plays, as a policy of a compiled game, so that its exploitability is exact.
 
-The agent is asked at every infoset, along the way on which its player comes there: its memory at an
-infoset is that of the player's decision before, and the observation is what a match would show.
+The agent acts once at every infoset. Its memory there is the one that it kept at the player's
+decision before, and its observation is what a match would show.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.evaluate._listed_arena import ListedArena, arena
-from jaxsolve.game import Agent
+from jaxsolve.game import Agent, Observation
 from jaxsolve.tree import ListedInfo, Policy, PublicTree, listed, policy_from_probabilities
 from jaxsolve.types import Array, PRNGKey, PyTree
 
@@ -60,18 +60,22 @@ def agent_policy(tree: PublicTree, agent: Agent, key: PRNGKey) -> Policy:
     return policy_from_probabilities(tree, probabilities)
 
 
-@functools.partial(jax.jit, static_argnames=("agent", "player"))
-def _ask(
-    place: ListedArena, memory: PyTree, positions: Array, *, agent: Agent, player: int
-) -> tuple[Array, PyTree]:
-    """Returns (policies [B, A], memories) of an agent at some world states [B]."""
+@functools.partial(jax.jit, static_argnames="player")
+def _seen(place: ListedArena, positions: Array, *, player: int) -> Observation:
+    """Returns what a player is shown at some world states [B], as on the rules (no infosets)."""
+    shown = jax.vmap(place.observation, in_axes=(0, None))(positions, player)
+    return shown._replace(infoset=None)
 
-    def one(memory: PyTree, position: Array) -> tuple[Array, PyTree]:
-        seen = place.observation(position, player)._replace(infoset=None)
+
+@functools.partial(jax.jit, static_argnames="agent")
+def _ask(memory: PyTree, seen: Observation, *, agent: Agent) -> tuple[Array, PyTree]:
+    """Returns (policies [B, A], memories) of an agent; one program serves all seats."""
+
+    def one(memory: PyTree, seen: Observation) -> tuple[Array, PyTree]:
         decision, after = agent.act(memory, seen, jax.random.key(0))
         return decision.policy, after
 
-    return jax.vmap(one)(memory, positions)
+    return jax.vmap(one)(memory, seen)
 
 
 def _played(
@@ -92,7 +96,7 @@ def _played(
             pick = np.concatenate([some, np.repeat(some[-1:], BATCH - len(some))])
             minds = jax.tree.map(lambda *x: jnp.stack(x), *(memory[int(before[k])] for k in pick))
             at = jnp.asarray(sample[pick], jnp.int32)
-            policy, minds = _ask(place, minds, at, agent=agent, player=player)
+            policy, minds = _ask(minds, _seen(place, at, player=player), agent=agent)
             out[some] = np.asarray(policy)[: len(some)]
             for j, k in enumerate(some):
                 after[int(k)] = jax.tree.map(lambda x, j=j: x[j], minds)

@@ -1,5 +1,7 @@
 """Value (and policy) networks of beliefs, in Flax (`pip install "jaxsolve[learn]"`)."""
 
+from jaxsolve.nets._files import load_net as load_net
+from jaxsolve.nets._files import save_net as save_net
 from jaxsolve.nets._network import BODIES as BODIES
 from jaxsolve.nets._network import Net as Net
 from jaxsolve.nets._network import Output as Output

@@ -18,6 +18,7 @@ from jaxsolve.public._pairs import IndependentWeights as IndependentWeights
 from jaxsolve.public._pairs import OuterPayoffs as OuterPayoffs
 from jaxsolve.public._pairs import PairPayoffs as PairPayoffs
 from jaxsolve.public._pairs import PairWeights as PairWeights
+from jaxsolve.public._room import room_for as room_for
 from jaxsolve.public._rules import RulesModel as RulesModel
 from jaxsolve.public._rules import rules_model as rules_model
 from jaxsolve.public._states import Described as Described

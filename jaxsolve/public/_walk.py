@@ -103,10 +103,10 @@ def walk_states(game: Game, *, max_states: int = MAX_STATES) -> Walk:
     """
     if game.num_players != 2:
         raise ValueError(f"{game.name} has {game.num_players} players; beliefs here are of two")
-    table, labels, features = _enumerate(game, max_states)
+    table, labels, features = enumerate_states(game, max_states)
     if np.abs(table.utility.sum(1)).max(initial=0) > 1e-9:
         raise ValueError(f"{game.name} is not a zero-sum game; values of beliefs need one")
-    group = _groups(table)
+    group = groups_of(table)
     parent, actor, first = _group_columns(table, group)
     pairs = [_Pairs.of(table, group, i, labels) for i in range(2)]
     alive = actor[group] != TERMINAL
@@ -211,7 +211,9 @@ class _Pairs:
         )
 
 
-def _enumerate(game: Game, max_states: int) -> tuple[StateTable, np.ndarray | None, np.ndarray]:
+def enumerate_states(
+    game: Game, max_states: int
+) -> tuple[StateTable, np.ndarray | None, np.ndarray]:
     """Returns (world states, the rules' numbers [X, 2] if given, public features [X, F])."""
     walker = Walker(game, max_states)
     look: dict[str, Callable[[Any], Any]] = {}
@@ -239,7 +241,7 @@ def _enumerate(game: Game, max_states: int) -> tuple[StateTable, np.ndarray | No
     return table, columns.get("private_states"), columns.get("public_features", none)
 
 
-def _groups(table: StateTable) -> np.ndarray:
+def groups_of(table: StateTable) -> np.ndarray:
     """Returns int64 [X], the public state of each state; what is over is a public state apart."""
     group = np.zeros(table.num_states, np.int64)
     over = np.zeros(table.num_states, bool)

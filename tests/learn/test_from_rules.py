@@ -1,0 +1,63 @@
+"""The example of the documentation: goofspiel trained, searched and played from its rules alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import games
+import jaxsolve as js
+from jaxsolve import nets
+from jaxsolve.cli._play import play
+from jaxsolve.public import public_table, room_for, rules_model
+from jaxsolve.search import growing_search, gt_cfr
+
+PAGE = Path(__file__).parent.parent.parent / "docs" / "sound_self_play.md"
+GAME = "goofspiel(cards=3,order=descending)"
+
+
+@pytest.mark.slow  # compiles three large programs
+@pytest.mark.timeout(900)
+def test_the_example_trains_and_plays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """200 steps from the rules halve what two simulations lose, and the network plays a match."""
+    (code,) = (c for c in re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S) if GAME in c)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(compile(code, str(PAGE), "exec"), names)
+    assert names["gaps"]["trained"] < 0.5 * names["gaps"]["untrained"]
+    assert names["gaps"]["trained"] < 0.4  # uniform play loses 2/3
+    again = nets.load_net("goofspiel.net")
+    assert (again.module, again.format) == (names["trained"].module, names["trained"].format)
+    for x, y in zip(*map(jax.tree.leaves, (again.params, names["trained"].params)), strict=True):
+        np.testing.assert_array_equal(x, y)
+    monkeypatch.setattr("builtins.input", lambda _: "0")
+    play(GAME, agent="sog", net=Path("goofspiel.net"), iterations=2, matches=1)
+    assert "after 1" in capsys.readouterr().out
+    with pytest.raises(ValueError, match=r"network of goofspiel.*, not of kuhn"):
+        play("kuhn", agent="sog", net=Path("goofspiel.net"))
+
+
+@pytest.mark.parametrize("name", ["kuhn", GAME])
+def test_the_room_that_is_found_is_enough(name: str):
+    """All of the game is opened from the rules, and nothing was left out."""
+    rules = games.load(name)
+    model, root = rules_model(rules, **room_for(rules))
+    search = growing_search(model, js.cfr_plus(2.0), simulations=30, skip_solved=True)
+    value = jax.tree_util.Partial(lambda state, beliefs: jnp.zeros_like(beliefs))
+    even = jnp.ones((2, max(model.hands)))
+    found = jax.jit(gt_cfr)(search, value, root, even, jax.random.key(0))
+    assert int(found.status) == 0
+    assert int(found.growth.num_opened) == public_table(rules).below[0]
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="network of --agent sog"):
+        play("kuhn", agent="uniform", net=Path("none.net"))
