@@ -305,13 +305,18 @@ def _figure(study: Study, rows: list[dict[str, Any]]) -> Any:
     from matplotlib.figure import Figure
 
     recipes = list(dict.fromkeys(row["settings"] for row in rows))
-    figure = Figure(figsize=(4.2 * len(recipes), 3.8), layout="constrained")
+    figure = Figure(figsize=(4.2 * len(recipes), 4), layout="constrained")
     panels = figure.subplots(1, len(recipes), sharey=True, squeeze=False)[0]
     for axes, recipe in zip(panels, recipes, strict=True):
         for n, (s, paper) in enumerate(study.paper.items()):
             mine = [r for r in rows if r["settings"] == recipe and r["sims"] == s]
             colour = f"C{n}"
             axes.plot(list(paper), list(paper.values()), "--", color=colour, linewidth=1)
+            # The last network is measured in a second way, too: crosses apart from the line.
+            for row in (r for r in mine if r["searches"] != mine[0]["searches"]):
+                at = row["train_steps"], row["exploitability_mean"]
+                axes.plot(*at, "x", color=colour, markersize=5)
+            mine = [r for r in mine if r["searches"] == mine[0]["searches"]]
             if mine:
                 x = [r["train_steps"] for r in mine]
                 low, mean, high = (
@@ -319,7 +324,12 @@ def _figure(study: Study, rows: list[dict[str, Any]]) -> Any:
                 )
                 axes.plot(x, mean, "o-", color=colour, markersize=3, label=f"s = {s}")
                 axes.fill_between(x, low, high, color=colour, alpha=0.2)
-        axes.set(title=f"{recipe} (dashed: figure 3)", xlabel="training steps", yscale="log")
+        kinds = list(dict.fromkeys(r["searches"] for r in rows if r["settings"] == recipe))
+        if len(kinds) > 1:
+            axes.plot([], [], "kx", markersize=5, label=f"at {kinds[1]}")
+        axes.set(
+            title=f"{recipe}, at {kinds[0]}\n(dashed: figure 3)", xlabel="updates", yscale="log"
+        )
         axes.set_xscale("symlog", linthresh=100)
         axes.set_xlim(left=0)
         axes.legend(fontsize=7)
