@@ -1,4 +1,14 @@
-"""jaxsolve: imperfect-information games as public-tree tensors, solved on CPU, GPU and TPU."""
+"""jaxsolve: imperfect-information games as public-tree tensors, solved on CPU, GPU and TPU.
+
+The folders below `jaxsolve` are its attributes. Those that a solver does not need (`js.agents`,
+`js.learn`, `js.nets`, `js.plot`, `js.testing`) are imported when they are first asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from jaxsolve import evaluate as evaluate
 from jaxsolve import holdem as holdem
@@ -50,3 +60,22 @@ from jaxsolve.tree import save_policy as save_policy
 from jaxsolve.tree import uniform_policy as uniform_policy
 
 __version__ = "0.1.0"
+
+_LAZY = ("agents", "learn", "nets", "plot", "testing")
+
+if TYPE_CHECKING:
+    from jaxsolve import agents as agents
+    from jaxsolve import learn as learn
+    from jaxsolve import nets as nets
+    from jaxsolve import plot as plot
+    from jaxsolve import testing as testing
+else:  # a type checker would take every name for a module
+
+    def __getattr__(name: str) -> ModuleType:
+        if name in _LAZY:
+            return importlib.import_module(f"jaxsolve.{name}")
+        raise AttributeError(f"module 'jaxsolve' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

@@ -74,6 +74,18 @@ def test_importing_jaxsolve_needs_no_game_and_no_extra() -> None:
     assert not set(run.stdout.split()) & {"games", *EXTRAS}
 
 
+def test_folders_that_a_solver_does_not_need_are_imported_when_asked_for() -> None:
+    code = (
+        "import sys, jaxsolve as js; assert 'jaxsolve.agents' not in sys.modules; "
+        "print('agents' in dir(js), callable(js.agents.uniform))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["True", "True"]
+    assert {"agents", "learn", "nets", "plot", "search", "testing"} <= {*dir(js)}
+    with pytest.raises(AttributeError, match="no attribute 'agent'"):
+        js.__getattr__("agent")
+
+
 def test_folders_import_only_what_lies_below() -> None:
     """Imports inside functions included, so that no cycle hides in one."""
     wrong = [

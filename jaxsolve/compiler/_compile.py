@@ -8,7 +8,7 @@ from typing import Any
 from jaxsolve.compiler import _openspiel, _walker
 from jaxsolve.compiler._forms import from_form
 from jaxsolve.compiler._hands import compile_hands
-from jaxsolve.game import Game, OpenSpielGame, is_pyspiel_game, load, wrap_openspiel
+from jaxsolve.game import Game, OpenSpielGame, explained, is_pyspiel_game, load, wrap_openspiel
 from jaxsolve.tree import (
     Bucket,
     PublicTree,
@@ -28,8 +28,8 @@ def compile(
     """Returns the tree of a game, compiled from its rules.
 
     Args:
-        game: a rules object, a string such as "leduc(ranks=3)" or "openspiel:leduc_poker", or a
-            `pyspiel.Game`.
+        game: a rules object, a string such as "leduc(ranks=3)" or "openspiel:leduc_poker" or
+            "my_game.py:MyGame", or a `pyspiel.Game`.
         max_states: refuse a game with more world states: 50 million by default, 2 million of
             OpenSpiel, whose states are visited one by one in Python.
         bucket: rounds tensor sizes up (`jaxsolve.tree.coarse`), so that trees of similar size
@@ -51,7 +51,8 @@ def compile(
     else:
         rules = wrap_openspiel(game) if is_pyspiel_game(game) else game
     if layout == "hands":
-        return compile_hands(rules)
+        with explained(rules):
+            return compile_hands(rules)
     if layout != "rows":
         raise ValueError(f'unknown layout {layout!r}; choose "rows" or "hands"')
     if isinstance(rules, OpenSpielGame):
@@ -59,6 +60,7 @@ def compile(
         table = _openspiel.enumerate_openspiel(rules, max_states=limit)
     else:
         limit = _walker.MAX_STATES if max_states is None else max_states
-        table = _walker.enumerate_states(rules, max_states=limit)
+        with explained(rules):
+            table = _walker.enumerate_states(rules, max_states=limit)
     form = sequence_form(table)
     return from_form(form, table, table.game, start=start, bucket=bucket, keep_states=keep_states)

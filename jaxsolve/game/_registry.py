@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from jaxsolve.game import _pgx
+from jaxsolve.game import _file, _pgx
 from jaxsolve.game._openspiel import PREFIX, load_openspiel
 from jaxsolve.game._protocol import Game
 from jaxsolve.game._strings import pointing, read, unknown
@@ -67,7 +67,8 @@ def load(text: str, table: Mapping[str, Entry] | None = None) -> Game:
 
     Args:
         text: `name` or `name(key=value,...)`; words need no quotes, true/false are accepted.
-            "openspiel:" in front of a string of OpenSpiel imports that game, "pgx:" one of pgx.
+            "openspiel:" in front of a string of OpenSpiel imports that game, "pgx:" one of pgx;
+            "my_game.py:MyGame" takes it from a file.
         table: games to choose from; the installed ones by default.
 
     Raises:
@@ -77,6 +78,9 @@ def load(text: str, table: Mapping[str, Entry] | None = None) -> Game:
         return load_openspiel(text)
     if text.lstrip().startswith(_pgx.PREFIX):
         return _pgx.load_pgx(text)
+    in_file = _file.split_file(text)
+    if in_file is not None:
+        return _file.load_file(*in_file)
     table = registered() if table is None else table
     name, params = parse(text)
     if name not in table:

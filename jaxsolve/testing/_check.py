@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.game import Game
+from jaxsolve.game import Game, check_rules
 from jaxsolve.testing._sample import Explorer, Sample, actor_name, describe, look
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL
 
@@ -18,8 +17,6 @@ _SHALLOW = 2000
 
 _EAGER = 4
 """States on which the rules are also run one by one, outside `jit` and `vmap`."""
-
-_METHODS = ("init", "actor", "legal", "chance", "step", "observe", "utility")
 
 
 class Report(NamedTuple):
@@ -59,8 +56,7 @@ def check_game(game: Game, *, episodes: int = 100, seed: int = 0, max_steps: int
     Raises:
         ValueError: says what is wrong, in which state, and what to change.
     """
-    _check_interface(game)
-    _check_shapes(game)
+    check_rules(game)
     explorer = Explorer(game)
     explorer.start()
     explorer.expand_all(_SHALLOW)
@@ -91,86 +87,6 @@ def check_game(game: Game, *, episodes: int = 100, seed: int = 0, max_steps: int
         utility_range=(float(payoffs.min()), float(payoffs.max())),
         public_turns=_one_each(sample.public_state[decides], sample.actor[decides]),
     )
-
-
-def _check_interface(game: Game) -> None:
-    missing = [m for m in _METHODS if not callable(getattr(game, m, None))]
-    missing += [a for a in ("name", "num_players", "num_actions") if not hasattr(game, a)]
-    if missing:
-        raise ValueError(
-            f"{type(game).__name__} lacks {', '.join(missing)}. A game has the methods "
-            f"{', '.join(_METHODS)} and the properties name, num_players and num_actions; see "
-            "jaxsolve.game.Game."
-        )
-    for attribute in ("num_players", "num_actions"):
-        value = getattr(game, attribute)
-        if not isinstance(value, int) or value < 1:
-            raise ValueError(f"{game.name}: {attribute} must be a positive int, not {value!r}.")
-
-
-def _check_shapes(game: Game) -> None:
-    """Abstract evaluation: nothing is computed, so this finds Python branches as well."""
-    n, actions = game.num_players, game.num_actions
-    action = jax.ShapeDtypeStruct((), jnp.int32)
-    state = _trace(game, "init", game.init)
-    integer, boolean, floating = jnp.signedinteger, jnp.bool_, jnp.floating
-    for method, shape, kind in (
-        ("actor", (), integer),
-        ("legal", (actions,), boolean),
-        ("chance", (actions,), floating),
-        ("utility", (n,), floating),
-    ):
-        _expect(game, method, _trace(game, method, getattr(game, method), state), shape, kind)
-    shown = _trace(game, "observe", game.observe, state)
-    if not isinstance(shown, tuple) or len(shown) != 2:
-        raise ValueError(f"{game.name}: observe() must return a pair (public, private).")
-    public, private = shown
-    p = public.shape[0] if len(public.shape) == 1 else "p"
-    m = private.shape[-1] if len(private.shape) == 2 else "m"
-    _expect(game, "observe()[0], the public observation", public, (p,), integer)
-    _expect(game, "observe()[1], the private observations", private, (n, m), integer)
-    _same_avals(game, state, _trace(game, "step", game.step, state, action))
-
-
-def _trace(game: Game, method: str, function: Callable[..., Any], *args: Any) -> Any:
-    try:
-        return jax.eval_shape(function, *args)
-    except (jax.errors.JAXTypeError, jax.errors.JAXIndexError) as error:
-        raise ValueError(
-            f"{game.name}: {method}() cannot be traced, as jit and vmap need: it branches in "
-            "Python on the content of a state, or turns it into a Python or NumPy value. Use "
-            "jnp.where, jnp.select or indexing with arrays instead of if, and jnp instead of np.\n"
-            f"  {str(error).splitlines()[0]}"
-        ) from error
-
-
-def _same_avals(game: Game, state: Any, after: Any) -> None:
-    was, now = str(jax.tree.structure(state)), str(jax.tree.structure(after))
-    if was != now:
-        raise ValueError(
-            f"{game.name}: step() must return the structure that init() returned.\n"
-            f"  init(): {was}\n  step(): {now}"
-        )
-    pairs = zip(jax.tree_util.tree_leaves_with_path(state), jax.tree.leaves(after), strict=True)
-    for (path, old), new in pairs:
-        if (old.shape, old.dtype) != (new.shape, new.dtype):
-            field = jax.tree_util.keystr(path).lstrip(".")
-            raise ValueError(
-                f"{game.name}: step() changes {field} from {old.dtype}{list(old.shape)}, as "
-                f"init() made it, to {new.dtype}{list(new.shape)}. States must keep their shapes "
-                f"and dtypes: end the expression with .astype(jnp.{old.dtype})."
-            )
-
-
-def _expect(game: Game, what: str, got: Any, shape: tuple[Any, ...], kind: Any) -> None:
-    if got.shape != shape or not jnp.issubdtype(got.dtype, kind):
-        names = {jnp.signedinteger: "int32", jnp.bool_: "bool", jnp.floating: "float"}
-        what = what if "(" in what else f"{what}()"
-        raise ValueError(
-            f"{game.name}: {what} must be {names[kind]}[{', '.join(map(str, shape))}] (with "
-            f"{game.num_players} players and {game.num_actions} actions), not "
-            f"{got.dtype}{list(got.shape)}."
-        )
 
 
 def _check_states(game: Game, sample: Sample) -> None:
