@@ -39,7 +39,7 @@ tree.tree
 # %%
 result = holdem.solve(tree, target="0.1%", progress=False)
 oop, ip = result.ev
-print(f"{result.result.status}: exploitability {100 * result.exploitability_pot:.3f}% of the pot")
+print(f"{result.status}: exploitability {100 * result.exploitability_pot:.3f}% of the pot")
 print(f"of the 200 chips in the middle, oop expects {oop:.1f} and ip {ip:.1f}")
 
 # %% [markdown]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from jaxsolve.cli import _setup
+from jaxsolve.cli._games import show
 
 if TYPE_CHECKING:
     from jaxsolve.holdem import SpotResult
@@ -75,14 +78,14 @@ def solve(
         callback=report,
     )
     if not as_json:
-        print(result.node().summary().to_string(index=False, float_format="{:.4f}".format))
+        show_rows(result.node().summary_rows())
     print(repr(result), file=sys.stderr)
     if out is not None:
         _write(result, out)
         print(f"written to {out}", file=sys.stderr)
-    if result.result.status == "interrupted":
+    if result.status == "interrupted":
         raise typer.Exit(130)
-    if result.result.status == "non-finite":
+    if result.status == "non-finite":
         print("jaxsolve: the exploitability is not finite; the run stopped", file=sys.stderr)
         raise typer.Exit(1)
 
@@ -91,15 +94,11 @@ def _write(result: SpotResult, out: Path) -> None:
     """Writes the files of a run."""
     import jax
 
-    import jaxsolve as js
     from jaxsolve.files import write_atomic
 
-    facts = result.facts() | {"device": jax.devices()[0].device_kind, "jax": jax.__version__}
-    write_atomic(out / "result.json", (json.dumps(facts, indent=1) + "\n").encode())
+    result.save(out, device=jax.devices()[0].device_kind, jax=jax.__version__)
     root = result.node()
-    write_atomic(out / "root.csv", root.table().to_csv(index=False).encode())
-    result.result.curve.save(out / "curve.csv")
-    js.save_policy(result.policy, out / "policy.npz")
+    write_atomic(out / "root.csv", csv_text(root.rows()).encode())
     try:
         from jaxsolve.holdem import range_grid
 
@@ -107,6 +106,28 @@ def _write(result: SpotResult, out: Path) -> None:
         for player, weights in zip(("oop", "ip"), result.spot.spot.ranges, strict=True):
             figure = range_grid(weights, title=f"Range of {player}")
             figure.savefig(out / f"range_{player}.png", dpi=110, bbox_inches="tight")
-        result.result.plot().savefig(out / "curve.png")
+        result.plot().savefig(out / "curve.png")
     except ImportError as error:
         print(f"no pictures: {error}", file=sys.stderr)
+
+
+def show_rows(rows: list[dict[str, Any]]) -> None:
+    """Prints rows of equal keys as a table; numbers to four places."""
+    import rich.table
+
+    table = rich.table.Table()
+    for key, value in rows[0].items():
+        table.add_column(key, justify="left" if isinstance(value, str) else "right")
+    for row in rows:
+        table.add_row(*(v if isinstance(v, str) else f"{v:.4f}" for v in row.values()))
+    show(table)
+
+
+def csv_text(rows: list[dict[str, Any]]) -> str:
+    """Returns rows as CSV; the columns are all keys, in the order of their first appearance."""
+    text = io.StringIO()
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

@@ -1,136 +1,168 @@
-"""What a policy does and is worth at one public state of a spot, hand by hand."""
+"""What a policy does and is worth at the public states of a spot: one decision, or all of them."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.evaluate import action_values
 from jaxsolve.holdem._betting_tree import Kind
 from jaxsolve.holdem._boards import compatible, live_hands
-from jaxsolve.holdem._cards import NUM_HANDS, cards_name, hand_name, parse_cards
-from jaxsolve.holdem._range_figure import range_strategy
+from jaxsolve.holdem._cards import cards_name, parse_cards
+from jaxsolve.holdem._node import NodeReport
 from jaxsolve.holdem._sizes import PLAYERS
 from jaxsolve.holdem._spot_tree import SpotTree
 from jaxsolve.tree import Policy, join_blocks, reach_of
 
+_STREETS = {0: "preflop", 3: "flop", 4: "turn", 5: "river"}
+"""Name of a street by the cards on the table."""
 
-@dataclasses.dataclass(frozen=True)
-class NodeReport:
-    """One decision, for the H hands of the player who acts (A actions).
+
+class Line(NamedTuple):
+    """One decision of the betting, on all boards of its street.
 
     Attributes:
-        spot: the tree it is in.
-        line: what led here, see `BettingTree.line`.
-        board: cards on the table.
-        player: 0 out of position, 1 in position.
-        actions: names: f, x, c, b50 (a bet to 50 on this street), r150, a (all-in).
-        hands: int32 [H], rows of `HANDS`; those that meet the board are left out.
-        reach: float [H], the player's own range here.
-        strategy: float [H, A], probabilities.
-        value: float [H, A], expected chips from here on after each action, the pot included, if
-            both go on with the policy; NaN where the opponent cannot have come here.
-        best: float [H, A], the same if the player's own later play is a best response.
-        weight: float [H], probability that the opponent and chance let the hand come here.
+        line: the actions that lead to it, "" for the root.
+        street: "flop", "turn" or "river".
+        player: who acts, "oop" or "ip".
+        actions: names of the actions there.
+        num_boards: boards of the street that are told apart.
+    """
+
+    line: str
+    street: str
+    player: str
+    actions: tuple[str, ...]
+    num_boards: int
+
+
+def lines(spot: SpotTree) -> list[Line]:
+    """Returns every line of play that leads to a decision, the root first."""
+    betting = spot.betting
+    out = []
+    for node in np.flatnonzero(betting.kind == Kind.DECISION).tolist():
+        boards = spot.streets[betting.street[node]].boards
+        words = tuple(betting.label[c] for c in betting.children[node])
+        street = _STREETS[len(boards[0])]
+        player = PLAYERS[betting.actor[node]]
+        out.append(Line(betting.line(node), street, player, words, len(boards)))
+    return out
+
+
+def boards(spot: SpotTree, line: str = "") -> list[str]:
+    """Returns the boards that `node_report` takes after a line, such as ["Td9d6hQc2c", ...].
+
+    Raises:
+        ValueError: there is no such line.
+    """
+    street = spot.streets[spot.betting.street[spot.betting.find(line)]]
+    return [cards_name(board) for board in street.boards]
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Reports:
+    """Reports of every decision under one policy.
+
+    What concerns the whole tree is computed once for each player, when first asked for; it takes
+    the memory of three policies for each.
+
+    Attributes:
+        spot: the tree.
+        policy: of both players.
     """
 
     spot: SpotTree
-    line: str
-    board: tuple[int, ...]
-    player: int
-    actions: tuple[str, ...]
-    hands: np.ndarray
-    reach: np.ndarray
-    strategy: np.ndarray
-    value: np.ndarray
-    best: np.ndarray
-    weight: np.ndarray
+    policy: Policy
 
-    @property
-    def frequency(self) -> np.ndarray:
-        """float [A], how often each action is taken over the whole range."""
-        weight = self.reach * self.weight
-        return weight @ self.strategy / max(weight.sum(), 1e-30)
+    def node(self, line: str = "", board: str | None = None) -> NodeReport:
+        """Returns the report of one decision, see `node_report`."""
+        return self._report(*find(self.spot, line, board))
 
-    def table(self) -> Any:
-        """Returns a `pandas.DataFrame`, a row per hand in the range."""
-        import pandas as pd
+    def on_boards(self, line: str = "") -> Iterator[NodeReport]:
+        """Yields the report of a decision on each board of its street.
 
-        used = np.flatnonzero(self.reach > 0)
-        columns: dict[str, Any] = {
-            "hand": [hand_name(int(h)) for h in self.hands[used]],
-            "reach": self.reach[used],
-        }
-        for k, action in enumerate(self.actions):
-            columns[action] = self.strategy[used, k]
-        for k, action in enumerate(self.actions):
-            columns[f"EV {action}"] = self.value[used, k]
-            columns[f"best EV {action}"] = self.best[used, k]
-        return pd.DataFrame(columns)
-
-    def summary(self) -> Any:
-        """Returns a `pandas.DataFrame`, a row per action.
-
-        Frequency, expected chips of the hands that take it, and what the player could gain at
-        most by best responses there.
+        Raises:
+            ValueError: there is no such line, or nobody acts there.
         """
-        import pandas as pd
+        node = find_decision(self.spot, line)
+        for at in range(len(self.spot.streets[self.spot.betting.street[node]].boards)):
+            yield self._report(node, at)
 
-        rows = []
-        for k, action in enumerate(self.actions):
-            weight = self.reach * self.weight * self.strategy[:, k]
-            total = max(weight.sum(), 1e-30)
-            some = weight > 0
-            rows.append(
-                {
-                    "action": action,
-                    "frequency": self.frequency[k],
-                    "EV": float((weight * self.value[:, k])[some].sum() / total),
-                    "best-response EV": float((weight * self.best[:, k])[some].sum() / total),
-                }
-            )
-        return pd.DataFrame(rows)
+    def every(self) -> Iterator[NodeReport]:
+        """Yields the reports of all decisions on all boards, line by line."""
+        for line in lines(self.spot):
+            yield from self.on_boards(line.line)
 
-    def probabilities(self) -> dict[str, np.ndarray]:
-        """Returns {action: float [1326]}, 0 for hands that are not here."""
-        return {a: self._spread(self.strategy[:, k]) for k, a in enumerate(self.actions)}
+    def _report(self, node: int, at: int) -> NodeReport:
+        spot = self.spot
+        player = int(spot.betting.actor[node])
+        rows = spot.rows[player]
+        row = int(np.flatnonzero((rows.node == node) & (rows.board == at))[0])
+        street = spot.streets[spot.betting.street[node]]
+        cards = street.boards[at]
+        places = sequences(spot, player, row)
+        strategy, now, best = (array[places] for array in self._values(player))
+        mine, other = (
+            self._reach[p][own_sequence(spot, p, node, at)] for p in (player, 1 - player)
+        )
+        live = live_hands(spot.hands, [cards])[0]
+        weight = (self._pairs[:, live] @ other[live]) * float(street.weight[at])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(weight > 0, self._scale / weight, np.nan)
+        before = float(spot.betting.spent[node, player])
+        keep = np.flatnonzero(live)
+        return NodeReport(
+            spot=spot,
+            line=spot.betting.line(node),
+            board=cards,
+            player=player,
+            actions=tuple(spot.betting.label[c] for c in spot.betting.children[node]),
+            hands=spot.hands[keep],
+            reach=mine[keep],
+            opponent_reach=other[keep],
+            strategy=strategy[:, keep].T,
+            value=(now * share + before)[:, keep].T,
+            best=(best * share + before)[:, keep].T,
+            weight=weight[keep] / self._scale,
+        )
 
-    def weights(self) -> np.ndarray:
-        """Returns float [1326], the player's range here, at most 1."""
-        return self._spread(self.reach)
+    def _values(self, player: int) -> tuple[np.ndarray, ...]:
+        """Returns (policy, values, best-response values), each float [S, H]."""
+        if player not in self._found:
+            tree = self.spot.tree.replace(names=None)
+            self._found[player] = tuple(map(np.asarray, _values(tree, self.policy.players, player)))
+        return self._found[player]
 
-    def _spread(self, values: np.ndarray) -> np.ndarray:
-        out = np.zeros(NUM_HANDS)
-        out[self.hands] = values
-        return out
+    @functools.cached_property
+    def _found(self) -> dict[int, tuple[np.ndarray, ...]]:
+        return {}
 
-    @property
-    def title(self) -> str:
-        """Board, line and who acts."""
-        line = self.line or "start"
-        return f"{cards_name(self.board)}, {line}: {PLAYERS[self.player]} acts"
+    @functools.cached_property
+    def _reach(self) -> list[np.ndarray]:
+        """Per player, float [S, H], own reach of every sequence."""
+        tree = self.spot.tree.replace(names=None)
+        return [np.asarray(r) for r in _reaches(tree, self.policy.players)]
 
-    def plot(self) -> Any:
-        """Returns a matplotlib figure of the strategy over the 13 x 13 classes of hands."""
-        return range_strategy(self.probabilities(), self.weights(), title=self.title)
+    @functools.cached_property
+    def _pairs(self) -> np.ndarray:
+        return compatible(self.spot.hands)
 
-    def _repr_html_(self) -> str:
-        from jaxsolve.holdem._display import strategy_html
-
-        grid = strategy_html(self.probabilities(), self.weights())
-        table = self.summary().to_html(index=False, float_format=lambda x: f"{x:.4g}")
-        return f"<div><b>{self.title}</b>{grid}{table}</div>"
+    @functools.cached_property
+    def _scale(self) -> float:
+        """Sum of the weights of all pairs of hands at the root."""
+        oop, ip = (weights[self.spot.hands] for weights in self.spot.spot.ranges)
+        return float(oop @ self._pairs @ ip)
 
 
 def node_report(
     spot: SpotTree, policy: Policy, line: str = "", board: str | None = None
 ) -> NodeReport:
-    """Returns the report of the decision that a line of play leads to.
+    """Returns the report of the decision that a line of play leads to; `Reports` makes many.
 
     Args:
         spot: the tree.
@@ -141,47 +173,7 @@ def node_report(
     Raises:
         ValueError: there is no such line or board, or nobody acts there.
     """
-    node, at = find(spot, line, board)
-    player = int(spot.betting.actor[node])
-    row = int(np.flatnonzero((spot.rows[player].node == node) & (spot.rows[player].board == at))[0])
-    street = spot.streets[spot.betting.street[node]]
-    cards = street.boards[at]
-    picked = [sequences(spot, player, row), own_sequence(spot, player, node, at)]
-    other = own_sequence(spot, 1 - player, node, at)
-    policies, now, best, reaches = jax.tree.map(
-        np.asarray,
-        _values(
-            spot.tree.replace(names=None),
-            policy.players,
-            player,
-            jnp.asarray(picked[0]),
-            jnp.asarray(picked[1]),
-            jnp.asarray(other),
-        ),
-    )
-    live = live_hands(spot.hands, [cards])[0]
-    pairs = compatible(spot.hands)
-    weight = (pairs[:, live] @ reaches[1][live]) * float(street.weight[at])
-    total = spot.spot.ranges
-    scale = float(total[0][spot.hands] @ pairs @ total[1][spot.hands])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(weight > 0, scale / weight, np.nan)
-    before = float(spot.betting.spent[node, player])
-    children = spot.betting.children[node]
-    keep = np.flatnonzero(live)
-    return NodeReport(
-        spot=spot,
-        line=spot.betting.line(node),
-        board=cards,
-        player=player,
-        actions=tuple(spot.betting.label[c] for c in children),
-        hands=spot.hands[keep],
-        reach=reaches[0][keep],
-        strategy=policies[:, keep].T,
-        value=(now * share + before)[:, keep].T,
-        best=(best * share + before)[:, keep].T,
-        weight=weight[keep] / scale,
-    )
+    return Reports(spot, policy).node(line, board)
 
 
 def find(spot: SpotTree, line: str, board: str | None) -> tuple[int, int]:
@@ -190,9 +182,7 @@ def find(spot: SpotTree, line: str, board: str | None) -> tuple[int, int]:
     Raises:
         ValueError: see `node_report`.
     """
-    node = spot.betting.find(line)
-    if spot.betting.kind[node] != Kind.DECISION:
-        raise ValueError(f"{line!r}: the betting is over there, nobody acts")
+    node = find_decision(spot, line)
     boards = spot.streets[spot.betting.street[node]].boards
     if board is None:
         if len(boards) > 1:
@@ -210,6 +200,18 @@ def find(spot: SpotTree, line: str, board: str | None) -> tuple[int, int]:
     return node, boards.index(cards)
 
 
+def find_decision(spot: SpotTree, line: str) -> int:
+    """Returns the betting node of a decision.
+
+    Raises:
+        ValueError: there is no such line, or nobody acts there.
+    """
+    node = spot.betting.find(line)
+    if spot.betting.kind[node] != Kind.DECISION:
+        raise ValueError(f"{line!r}: the betting is over there, nobody acts")
+    return node
+
+
 def sequences(spot: SpotTree, player: int, row: int) -> np.ndarray:
     """Returns int [A], the places of a public row's actions in the sequence vector."""
     rows = spot.rows[player]
@@ -223,9 +225,12 @@ def own_sequence(spot: SpotTree, player: int, node: int, board: int) -> int:
 
 
 @functools.partial(jax.jit, static_argnames="player")
-def _values(tree: Any, policy: Any, player: int, at: Any, own: Any, other: Any) -> Any:
+def _values(tree: Any, policy: Any, player: int) -> Any:
     me = tree.players[player]
     now, best = action_values(tree, policy, player)
-    reach = [reach_of(p, b) for p, b in zip(tree.players, policy, strict=True)]
-    blocks = [join_blocks(me, b)[at] for b in (policy[player], now, best)]
-    return (*blocks, (reach[player][own], reach[1 - player][other]))
+    return tuple(join_blocks(me, blocks) for blocks in (policy[player], now, best))
+
+
+@jax.jit
+def _reaches(tree: Any, policy: Any) -> Any:
+    return [reach_of(p, b) for p, b in zip(tree.players, policy, strict=True)]

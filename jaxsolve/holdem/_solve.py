@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,95 +10,12 @@ from typing import Any
 import numpy as np
 
 from jaxsolve.evaluate import expected_values, exploitability
-from jaxsolve.holdem._report import NodeReport, node_report
+from jaxsolve.holdem._result import SpotResult
 from jaxsolve.holdem._spot import Spot
 from jaxsolve.holdem._spot_tree import SpotTree, hands_in, spot_tree
-from jaxsolve.solvers import BatchResult, Result, Solver, load_solver, solve_batch
+from jaxsolve.solvers import BatchResult, Solver, load_solver, solve_batch
 from jaxsolve.solvers import solve as solve_tree
 from jaxsolve.tree import Policy, check_fits, run_bytes
-
-
-@dataclasses.dataclass(frozen=True)
-class SpotResult:
-    """A solved spot.
-
-    Attributes:
-        spot: the tree.
-        result: of the solver; its curve is in chips.
-    """
-
-    spot: SpotTree
-    result: Result
-
-    @property
-    def pot(self) -> float:
-        """Chips in the middle at the root."""
-        return float(self.spot.spot.pot)
-
-    @property
-    def policy(self) -> Policy:
-        """The solution."""
-        return self.result.policy
-
-    @property
-    def ev(self) -> tuple[float, float]:
-        """Expected chips of (oop, ip), the pot included; they add up to it without rake."""
-        first, second = (float(x) + self.pot / 2 for x in self.result.values)
-        return first, second
-
-    @property
-    def exploitability_chips(self) -> float:
-        """Half the sum of what both players could gain, in chips."""
-        return self.result.exploitability
-
-    @property
-    def exploitability_pot(self) -> float:
-        """The same as a share of the pot."""
-        return self.result.exploitability / self.pot
-
-    def node(self, line: str = "", board: str | None = None) -> NodeReport:
-        """Returns strategy and values at one decision, see `node_report`."""
-        return node_report(self.spot, self.policy, line, board)
-
-    def facts(self) -> dict[str, Any]:
-        """Returns what result.json holds."""
-        root = self.node()
-        strategy = {
-            str(row["hand"]): {a: round(float(row[a]), 6) for a in root.actions}
-            for _, row in root.table().iterrows()
-        }
-        oop, ip = self.ev
-        return {
-            "ev_oop": oop,
-            "ev_ip": ip,
-            "exploitability_chips": self.exploitability_chips,
-            "exploitability_pot": self.exploitability_pot,
-            "iterations": self.result.iterations,
-            "seconds": self.result.seconds,
-            "compile_seconds": self.result.compile_seconds,
-            "build_seconds": self._build_seconds,
-            "decision_nodes": self.spot.num_decision_nodes,
-            "hands": len(self.spot.hands),
-            "status": self.result.status,
-            "root": strategy,
-        }
-
-    @property
-    def _build_seconds(self) -> float:
-        return self.spot.tree.info.build_seconds
-
-    def __repr__(self) -> str:
-        oop, ip = self.ev
-        return (
-            f"SpotResult(EV oop {oop:.4f}, ip {ip:.4f} of pot {self.pot:g}; exploitability "
-            f"{self.exploitability_chips:.4g} chips, {100 * self.exploitability_pot:.3g}% of the "
-            f"pot; {self.result.iterations} iterations in {self.result.seconds:.2f} s)"
-        )
-
-    def _repr_html_(self) -> str:
-        import html
-
-        return f"<p>{html.escape(repr(self))}</p>{self.node()._repr_html_()}"
 
 
 def solve(
@@ -141,7 +57,16 @@ def solve(
         describe=lambda chips: f"{chips:.3g} chips = {100 * chips / pot:.3g}% of the pot",
         **options,
     )
-    return SpotResult(ready, result)
+    return SpotResult(
+        spot=ready,
+        policy=result.policy,
+        curve=result.curve,
+        values=(float(result.values[0]), float(result.values[1])),
+        status=result.status,
+        iterations=result.iterations,
+        seconds=result.seconds,
+        compile_seconds=result.compile_seconds,
+    )
 
 
 def parse_target(target: str | float | None, pot: float) -> float | None:

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -49,7 +49,21 @@ class WholeGame:
         return f"WholeGame(stack {self.stack:,})"
 
 
-@dataclasses.dataclass(frozen=True)
+class Lock(NamedTuple):
+    """A strategy that is part of the game, see `lock`.
+
+    Attributes:
+        line: the decision.
+        board: cards on the table there; None for every board of the street.
+        strategy: {action: float [1326]}, probabilities; hands whose sum is 0 are free.
+    """
+
+    line: str
+    board: str | None
+    strategy: dict[str, np.ndarray]
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
 class SpotTree:
     """A spot as tensors, and what its rows stand for.
 
@@ -61,6 +75,7 @@ class SpotTree:
         streets: its boards, per street.
         hands: int32 [H], rows of `HANDS` on the hand axis: those in either range.
         rows: per player (oop, ip), its public rows.
+        locks: strategies that are part of the game, in the order in which they were set.
     """
 
     spot: Spot | WholeGame
@@ -69,6 +84,7 @@ class SpotTree:
     streets: tuple[Runouts, ...]
     hands: np.ndarray
     rows: tuple[PlayerRows, PlayerRows]
+    locks: tuple[Lock, ...] = ()
 
     @property
     def num_decision_nodes(self) -> int:
@@ -76,7 +92,8 @@ class SpotTree:
         return sum(len(rows.node) for rows in self.rows)
 
     def __repr__(self) -> str:
-        return f"SpotTree({self.spot!r}, {self.num_decision_nodes:,} decision nodes)"
+        locks = f", {len(self.locks)} locked" if self.locks else ""
+        return f"SpotTree({self.spot!r}, {self.num_decision_nodes:,} decision nodes{locks})"
 
 
 def hands_in(spot: Spot) -> np.ndarray:

@@ -48,6 +48,22 @@ class Curve:
         lines += [f"{i},{s:.6f},{e:.9g}" for i, s, e in self.rows()]
         write_atomic(Path(path), ("\n".join(lines) + "\n").encode())
 
+    @staticmethod
+    def load(path: str | Path) -> Curve:
+        """Returns the curve of a file that `save` wrote.
+
+        Raises:
+            ValueError: it is no such file.
+        """
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        try:
+            if not lines or lines[0] != ",".join(COLUMNS):
+                raise ValueError
+            cells = (line.split(",") for line in lines[1:])
+            return Curve.of([(int(i), float(s), float(e)) for i, s, e in cells])
+        except ValueError:
+            raise ValueError(f"{path} is not a curve: its columns are {COLUMNS}") from None
+
     def to_pandas(self) -> Any:
         """Returns a pandas DataFrame (needs pandas)."""
         import pandas

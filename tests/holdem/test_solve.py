@@ -71,7 +71,7 @@ def test_values_of_the_root_add_up(solved: he.SpotResult):
     assert worth / weight.sum() == pytest.approx(solved.ev[0], abs=1e-3)
     assert (root.best >= root.value - 1e-3).all()
     np.testing.assert_allclose(root.strategy.sum(1), 1, atol=1e-6)
-    assert root.frequency.sum() == pytest.approx(1, abs=1e-6)
+    assert root.frequency_by_matchup.sum() == pytest.approx(1, abs=1e-6)
 
 
 def test_a_later_decision(solved: he.SpotResult):
