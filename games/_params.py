@@ -1,11 +1,19 @@
-"""The string that loads a game again, made from its parameters."""
+"""Parameters that several games have, and the string that loads a game again."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Annotated, Any
 
-from jaxsolve.game import format_name
+from jaxsolve.game import Range, format_name
+
+MAX_CHIPS = 1_000_000
+"""All seats together stay far below what 32 bits hold, and each stack is exact in float32."""
+
+Chips = Annotated[int, Range(1, MAX_CHIPS)]
+PotFraction = Annotated[float, Range(above=0, high=100)]
+Points = Annotated[float, Range(-(10**9), 10**9)]
+"""A payoff: sums and differences of such numbers are finite in float32."""
 
 
 def name_of(name: str, rules: Any) -> str:
@@ -26,14 +34,3 @@ def name_of(name: str, rules: Any) -> str:
 def as_lists(value: Any) -> Any:
     """Returns `value` with tuples turned into lists, as people write them in a game string."""
     return [as_lists(v) for v in value] if isinstance(value, tuple) else value
-
-
-def as_tuples(value: Any) -> Any:
-    """Returns `value` with lists turned into tuples, so that the rules hash."""
-    return tuple(as_tuples(v) for v in value) if isinstance(value, list | tuple) else value
-
-
-def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    """Raises a ValueError where `value` is not one of the choices of parameter `name`."""
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")

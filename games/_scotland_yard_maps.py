@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-MAPS = ("glasses", "london")
-
 GLASSES = (
     *((1, 2), (2, 3), (2, 4), (3, 5), (4, 5), (5, 6)),
     *((6, 7), (7, 8), (7, 9), (8, 10), (9, 10), (10, 11)),
@@ -70,7 +68,7 @@ class Map(NamedTuple):
 
 @functools.cache
 def named_map(name: str) -> Map:
-    """Returns one of `MAPS`."""
+    """Returns the map "glasses" or "london"."""
     if name == "glasses":
         return taxi_map(GLASSES, (6,), (1, 11), 5)
     kinds = ("taxi", "bus", "underground")

@@ -20,19 +20,19 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import NamedTuple
+import itertools
+from typing import Annotated, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
-from games._params import as_tuples, name_of
+from games._params import Points, name_of
 from games.tic_tac_toe import cell_name
-from jaxsolve.game import Entry, Reference
+from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import NOTHING, TERMINAL, Array
 
 PLACED, WATER, HIT, SUNK = 0, 1, 2, 3
 MAX_FLEETS = 100_000
-MAX_SHOTS = 10_000
 
 
 class State(NamedTuple):
@@ -55,6 +55,7 @@ class State(NamedTuple):
     event: Array
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class Battleship:
     """Rules. Lists are accepted for sizes and values and kept as tuples.
@@ -69,24 +70,20 @@ class Battleship:
         loss_multiplier: weight of one's own losses; the game is zero-sum where it is 1.
     """
 
-    board_width: int = 2
-    board_height: int = 2
-    ship_sizes: tuple[int, ...] = (1,)
-    ship_values: tuple[float, ...] = (1,)
-    num_shots: int = 2
+    board_width: Annotated[int, Range(1, 30)] = 2
+    board_height: Annotated[int, Range(1, 30)] = 2
+    ship_sizes: Annotated[tuple[Annotated[int, Range(1, 30)], ...], Range(1, 10)] = (1,)
+    ship_values: tuple[Points, ...] = (1,)
+    num_shots: Annotated[int, Range(1, 10_000)] = 2
     allow_repeated_shots: bool = False
-    loss_multiplier: float = 1.0
+    loss_multiplier: Points = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "ship_sizes", as_tuples(self.ship_sizes))
-        object.__setattr__(self, "ship_values", as_tuples(self.ship_values))
-        if not self.ship_sizes or len(self.ship_sizes) != len(self.ship_values):
+        if len(self.ship_sizes) != len(self.ship_values):
             raise ValueError(
                 "ship_sizes and ship_values need one entry per ship, as in "
                 f"ship_sizes=[1,2],ship_values=[1,1]; got {self.ship_sizes}, {self.ship_values}."
             )
-        if not 1 <= self.num_shots <= MAX_SHOTS:
-            raise ValueError(f"num_shots must be 1 to {MAX_SHOTS}, not {self.num_shots}.")
         if not self.allow_repeated_shots and self.num_shots > self.num_cells:
             raise ValueError(
                 f"num_shots={self.num_shots} exceeds the {self.num_cells} cells of the board; "
@@ -221,12 +218,13 @@ class Battleship:
         fleets: list[tuple[int, ...]] = [()]
         for ship, places in enumerate(np.any(self._covers, axis=-1)):
             taken = [sum((self._covers[s, a] for s, a in enumerate(f)), 0) for f in fleets]
-            fleets = [
+            more = (
                 (*fleet, int(action))
                 for fleet, cells in zip(fleets, taken, strict=True)
                 for action in np.flatnonzero(places)
                 if not np.any(cells & self._covers[ship, action])
-            ]
+            )
+            fleets = list(itertools.islice(more, MAX_FLEETS + 1))
             if len(fleets) > MAX_FLEETS:
                 raise ValueError(
                     f"more than {MAX_FLEETS} ways to place {ship + 1} ships on a board of "

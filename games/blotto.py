@@ -16,13 +16,13 @@ import dataclasses
 import functools
 import itertools
 import math
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
 from games._params import name_of
-from jaxsolve.game import Entry, Reference
+from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import NOTHING, TERMINAL, Array
 
 
@@ -36,6 +36,10 @@ class State(NamedTuple):
     choices: Array
 
 
+MAX_ACTIONS = 100_000
+
+
+@checked
 @dataclasses.dataclass(frozen=True)
 class Blotto:
     """Rules.
@@ -46,15 +50,16 @@ class Blotto:
         players: number of players.
     """
 
-    coins: int = 10
-    fields: int = 3
-    players: int = 2
+    coins: Annotated[int, Range(1, 10_000)] = 10
+    fields: Annotated[int, Range(1, 1_000)] = 3
+    players: Annotated[int, Range(2, 10)] = 2
 
     def __post_init__(self) -> None:
-        if self.coins < 1 or self.fields < 1 or self.players < 2:
+        if self.num_actions > MAX_ACTIONS:
             raise ValueError(
-                "blotto needs coins >= 1, fields >= 1 and players >= 2; got "
-                f"coins={self.coins}, fields={self.fields}, players={self.players}."
+                f"there are {self.num_actions:,} ways to spread {self.coins} coins over "
+                f"{self.fields} fields, more than the {MAX_ACTIONS:,} that an action can name; "
+                "take fewer coins or fields."
             )
 
     @property

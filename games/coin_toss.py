@@ -18,8 +18,8 @@ from typing import NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from games._params import name_of
-from jaxsolve.game import Entry, Reference
+from games._params import Points, name_of
+from jaxsolve.game import Entry, Reference, checked
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
 
 HEADS, TAILS = 0, 1
@@ -43,6 +43,7 @@ class State(NamedTuple):
     guess: Array
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class CoinToss:
     """Rules. Chance outcomes and guesses: 0 heads, 1 tails; player 0: 0 sell, 1 play.
@@ -52,8 +53,8 @@ class CoinToss:
         sell_tails: the same for tails.
     """
 
-    sell_heads: float = 0.5
-    sell_tails: float = -0.5
+    sell_heads: Points = 0.5
+    sell_tails: Points = -0.5
 
     @property
     def name(self) -> str:

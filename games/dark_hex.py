@@ -17,19 +17,21 @@ tries stay hidden. With `reveal-numturns`, and in the abrupt game, both agree.
 from __future__ import annotations
 
 import dataclasses
+from typing import Annotated, Literal
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from games._hidden_board import HiddenBoard
-from games._params import check_choice, name_of
-from jaxsolve.game import Entry, Reference
+from games._params import name_of
+from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import Array
 
 NEIGHBOURS = ((0, 1), (0, -1), (1, 0), (-1, 0), (-1, 1), (1, -1))
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class DarkHex(HiddenBoard):
     """Rules.
@@ -42,18 +44,16 @@ class DarkHex(HiddenBoard):
         obstype: "reveal-nothing", or "reveal-numturns" for an opponent who hears every try.
     """
 
-    board_size: int = 3
-    num_rows: int | None = None
-    num_cols: int | None = None
-    gameversion: str = "cdh"
-    obstype: str = "reveal-nothing"
+    board_size: Annotated[int, Range(2, 11)] = 3
+    num_rows: Annotated[int | None, Range(2, 60)] = None
+    num_cols: Annotated[int | None, Range(2, 60)] = None
+    gameversion: Literal["cdh", "adh"] = "cdh"
+    obstype: Literal["reveal-nothing", "reveal-numturns"] = "reveal-nothing"
 
     def __post_init__(self) -> None:
-        if min(self.shape) < 2 or self.num_actions > 121:
+        if self.num_actions > 121:
             rows, columns = self.shape
-            raise ValueError(f"the board must be 2x2 to 11x11 cells, not {rows}x{columns}.")
-        check_choice("gameversion", self.gameversion, ("cdh", "adh"))
-        check_choice("obstype", self.obstype, ("reveal-nothing", "reveal-numturns"))
+            raise ValueError(f"the board must have at most 121 cells, not {rows}x{columns}.")
 
     @property
     def name(self) -> str:

@@ -18,18 +18,15 @@ OpenSpiel's infostate only keeps who won it.
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from games._params import name_of
-from jaxsolve.game import Entry, Reference
+from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
-
-ORDERS = ("random", "ascending", "descending")
-RETURNS = ("win_loss", "point_difference")
 
 TIE, WON_0, WON_1, BID_MADE = 0, 1, 2, 3
 """Public announcements: who took the trick, or that player 0 has made their bid."""
@@ -53,6 +50,7 @@ class State(NamedTuple):
     lead: Array
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class Goofspiel:
     """Goofspiel.
@@ -65,20 +63,10 @@ class Goofspiel:
             that a point more than the average is worth 1, as in OpenSpiel).
     """
 
-    cards: int = 4
-    order: str = "random"
+    cards: Annotated[int, Range(2, 15)] = 4
+    order: Literal["random", "ascending", "descending"] = "random"
     imp_info: bool = True
-    returns: str = "win_loss"
-
-    def __post_init__(self) -> None:
-        if not 2 <= self.cards <= 15:
-            raise ValueError(f"goofspiel needs 2 to 15 cards, not {self.cards}.")
-        if self.order not in ORDERS:
-            raise ValueError(f"goofspiel's order is one of {', '.join(ORDERS)}, not {self.order}.")
-        if self.returns not in RETURNS:
-            raise ValueError(
-                f"goofspiel's returns is one of {', '.join(RETURNS)}, not {self.returns}."
-            )
+    returns: Literal["win_loss", "point_difference"] = "win_loss"
 
     @property
     def name(self) -> str:

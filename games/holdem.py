@@ -19,15 +19,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from games._params import as_tuples, name_of
+from games._params import MAX_CHIPS, Chips, PotFraction, name_of
 from jaxsolve import holdem
-from jaxsolve.game import Entry, Reference
+from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import CHANCE, NOTHING, Array
 
 FOLD, CALL, RAISE = 0, 1, 2
@@ -35,6 +35,9 @@ FOLD, CALL, RAISE = 0, 1, 2
 
 BOARD = (0, 3, 4, 5)
 """Cards on the board on each street."""
+
+
+Blind = Annotated[int, Range(0, MAX_CHIPS)]
 
 
 class State(NamedTuple):
@@ -54,6 +57,7 @@ class State(NamedTuple):
     betting: holdem.BetState
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class Holdem:
     """Texas hold'em.
@@ -71,29 +75,21 @@ class Holdem:
         suits: suits in the deck.
     """
 
-    players: int = 2
-    stack: int | tuple[int, ...] = 20_000
-    blinds: tuple[int, int] = (50, 100)
-    ante: int = 0
-    streets: int = 4
-    sizes: tuple[float, ...] = (0.5, 1.0)
-    limit: tuple[int, ...] | None = None
-    raises: tuple[int, ...] | None = None
-    ranks: int = 13
-    suits: int = 4
+    players: Annotated[int, Range(2, 9)] = 2
+    stack: Chips | tuple[Chips, ...] = 20_000
+    blinds: tuple[Blind, Blind] = (
+        50,
+        100,
+    )
+    ante: Blind = 0
+    streets: Annotated[int, Range(2, 4)] = 4
+    sizes: tuple[PotFraction, ...] = (0.5, 1.0)
+    limit: tuple[Chips, ...] | None = None
+    raises: tuple[Annotated[int, Range(0, 100)], ...] | None = None
+    ranks: Annotated[int, Range(1, len(holdem.RANKS))] = 13
+    suits: Annotated[int, Range(1, len(holdem.SUITS))] = 4
 
     def __post_init__(self) -> None:
-        for field in ("stack", "blinds", "sizes", "limit", "raises"):
-            object.__setattr__(self, field, as_tuples(getattr(self, field)))
-        if not 2 <= self.players <= 9:
-            raise ValueError(f"holdem needs 2 to 9 players, not {self.players}.")
-        if not 2 <= self.streets <= 4:
-            raise ValueError(f"holdem has 2 to 4 streets, not {self.streets}.")
-        if not 1 <= self.ranks <= len(holdem.RANKS) or not 1 <= self.suits <= len(holdem.SUITS):
-            raise ValueError(
-                f"holdem needs 1 to {len(holdem.RANKS)} ranks and 1 to {len(holdem.SUITS)} suits, "
-                f"not {self.ranks} and {self.suits}."
-            )
         if self.deck < self.num_cards:
             raise ValueError(
                 f"holdem with {self.players} players and {self.streets} streets needs "
@@ -101,15 +97,11 @@ class Holdem:
                 f"{self.deck}."
             )
         stacks = self.stack if isinstance(self.stack, tuple) else (self.stack,) * self.players
-        if len(stacks) != self.players or min(stacks) < 1:
+        if len(stacks) != self.players:
             raise ValueError(
                 f"stack is a number of chips, or one per seat, {self.players} in all, not "
                 f"{self.stack}."
             )
-        if not isinstance(self.blinds, tuple) or len(self.blinds) != 2:
-            raise ValueError(f"blinds are small and big, such as [50,100], not {self.blinds}.")
-        if not isinstance(self.sizes, tuple) or any(size <= 0 for size in self.sizes):
-            raise ValueError(f"sizes are fractions above 0, such as [0.5,1], not {self.sizes}.")
         if list(self.sizes) != sorted(set(self.sizes)):
             raise ValueError(f"sizes must ascend, each only once, not {list(self.sizes)}.")
         _ = self.rules  # which has its own checks

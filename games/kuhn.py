@@ -12,14 +12,14 @@ Source: Kuhn, "A simplified two-person poker" (1950); for n players Abou Risk an
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
 from games._cards import rank_name
 from games._params import name_of
-from jaxsolve.game import Entry, Reference
+from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
 
 PASS, BET = 0, 1
@@ -45,6 +45,7 @@ class State(NamedTuple):
     last: Array
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class Kuhn:
     """Kuhn poker.
@@ -53,11 +54,7 @@ class Kuhn:
         players: 2 to 10.
     """
 
-    players: int = 2
-
-    def __post_init__(self) -> None:
-        if not 2 <= self.players <= 10:
-            raise ValueError(f"kuhn needs 2 to 10 players, not {self.players}.")
+    players: Annotated[int, Range(2, 10)] = 2
 
     @property
     def name(self) -> str:

@@ -14,16 +14,18 @@ suit.
 from __future__ import annotations
 
 import dataclasses
+from typing import Annotated
 
 import jax.numpy as jnp
 
 from games._cards import RANKS, SUITS
 from games._leduc import LeducRules, State
-from games._params import as_tuples, name_of
-from jaxsolve.game import Entry, Reference
+from games._params import Chips, name_of
+from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import Array
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class Leduc(LeducRules):
     """Leduc hold'em.
@@ -37,31 +39,18 @@ class Leduc(LeducRules):
         ante: chips each player pays before the deal.
     """
 
-    players: int = 2
-    ranks: int | None = None
-    suits: int = 2
-    bets: tuple[int, int] = (2, 4)
-    raises: int = 2
-    ante: int = 1
+    players: Annotated[int, Range(2, 10)] = 2
+    ranks: Annotated[int | None, Range(1, len(RANKS))] = None
+    suits: Annotated[int, Range(1, len(SUITS))] = 2
+    bets: tuple[Chips, Chips] = (2, 4)
+    raises: Annotated[int, Range(0, 100)] = 2
+    ante: Chips = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bets", as_tuples(self.bets))
-        if not 2 <= self.players <= 10:
-            raise ValueError(f"leduc needs 2 to 10 players, not {self.players}.")
-        if not 1 <= self.suits <= len(SUITS):
-            raise ValueError(f"leduc needs 1 to {len(SUITS)} suits, not {self.suits}.")
-        if not 1 <= self.num_ranks <= len(RANKS):
-            raise ValueError(f"leduc needs 1 to {len(RANKS)} ranks, not {self.num_ranks}.")
         if self.deck <= self.players:
             raise ValueError(
                 f"leduc with {self.players} players and a board card needs {self.players + 1} "
                 f"cards; {self.num_ranks} ranks of {self.suits} suits are only {self.deck}."
-            )
-        if not isinstance(self.bets, tuple) or len(self.bets) != 2 or min(self.bets) < 1:
-            raise ValueError(f"leduc needs two bet sizes, such as bets=(2,4), not {self.bets}.")
-        if self.raises < 0 or self.ante < 1:
-            raise ValueError(
-                f"leduc needs raises >= 0 and ante >= 1, not {self.raises} and {self.ante}."
             )
 
     @property

@@ -13,13 +13,13 @@ are rolled one after the other, player 0 first, and looked at, sorted, when the 
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
 from games._params import name_of
-from jaxsolve.game import Entry, Reference
+from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
 
 
@@ -41,6 +41,7 @@ class State(NamedTuple):
     called: Array
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class LiarsDice:
     """Liar's dice.
@@ -50,14 +51,10 @@ class LiarsDice:
         dice: dice each player rolls.
     """
 
-    sides: int = 6
-    dice: int = 1
+    sides: Annotated[int, Range(2, 63)] = 6
+    dice: Annotated[int, Range(1, 31)] = 1
 
     def __post_init__(self) -> None:
-        if self.sides < 2 or self.dice < 1:
-            raise ValueError(
-                f"liars_dice needs sides >= 2 and dice >= 1, not {self.sides} and {self.dice}."
-            )
         if self.num_actions > np.iinfo(np.int8).max:
             raise ValueError(f"liars_dice has at most 126 bids, not {self.liar}: fewer dice.")
 

@@ -14,13 +14,13 @@ pays N - n for two tails.
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
 from games._params import name_of
-from jaxsolve.game import Entry, Reference
+from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
 
 HEADS, TAILS = 0, 1
@@ -38,6 +38,7 @@ class State(NamedTuple):
     sides: Array
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class MatchingPennies:
     """Rules. Chance outcome i draws n = i + 1.
@@ -46,11 +47,7 @@ class MatchingPennies:
         numbers: N, the largest number drawn.
     """
 
-    numbers: int = 100
-
-    def __post_init__(self) -> None:
-        if self.numbers < 1:
-            raise ValueError(f"matching_pennies needs numbers >= 1, not {self.numbers}.")
+    numbers: Annotated[int, Range(1, 30_000)] = 100
 
     @property
     def name(self) -> str:

@@ -12,16 +12,17 @@ Source: OpenSpiel's matrix games, played in turns (`turn_based_simultaneous_game
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
-from games._params import as_tuples, name_of
-from jaxsolve.game import Entry, Reference
+from games._params import Points, name_of
+from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import NOTHING, TERMINAL, Array
 
-Table = tuple[tuple[float, ...], ...]
+Row = Annotated[tuple[Points, ...], Range(1)]
+Table = Annotated[tuple[Row, ...], Range(1)]
 
 
 class State(NamedTuple):
@@ -34,6 +35,7 @@ class State(NamedTuple):
     choices: Array
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class Matrix:
     """Rules. Lists are accepted for the matrices and kept as tuples.
@@ -47,16 +49,16 @@ class Matrix:
     column_payoffs: Table | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "payoffs", _table("payoffs", self.payoffs))
-        if self.column_payoffs is not None:
-            other = _table("column_payoffs", self.column_payoffs)
-            object.__setattr__(self, "column_payoffs", other)
-            if np.shape(other) != np.shape(self.payoffs):
-                raise ValueError(
-                    f"payoffs has shape {np.shape(self.payoffs)} and column_payoffs "
-                    f"{np.shape(other)}; both need one row per action of player 0 and one "
-                    "column per action of player 1."
-                )
+        tables = {"payoffs": self.payoffs, "column_payoffs": self.column_payoffs or self.payoffs}
+        for name, table in tables.items():
+            if len({len(row) for row in table}) != 1:
+                raise ValueError(f"{name} needs rows of equal length, as in [[1,-1],[-1,1]].")
+        shapes = [(len(table), len(table[0])) for table in tables.values()]
+        if shapes[0] != shapes[1]:
+            raise ValueError(
+                f"payoffs has shape {shapes[0]} and column_payoffs {shapes[1]}; both need one row "
+                "per action of player 0 and one column per action of player 1."
+            )
 
     @property
     def name(self) -> str:
@@ -115,20 +117,6 @@ class Matrix:
     def observation_name(self, public: np.ndarray, private: np.ndarray) -> str:
         """Returns "": that a choice was made is not worth a word."""
         return ""
-
-
-def _table(name: str, value: Table) -> Table:
-    """Returns the matrix as tuples, or says what is wrong with it."""
-    table = as_tuples(value)
-    try:
-        ok = np.array(table, float).ndim == 2 and np.size(table) > 0
-    except (TypeError, ValueError):
-        ok = False
-    if not ok:
-        raise ValueError(
-            f"{name} must be rows of equal length, as in [[1,-1],[-1,1]]; got {value}."
-        )
-    return table
 
 
 ENTRY = Entry(

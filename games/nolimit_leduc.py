@@ -17,16 +17,18 @@ Source: the cards of Southey et al., "Bayes' bluff" (UAI 2005); the betting of n
 from __future__ import annotations
 
 import dataclasses
+from typing import Annotated
 
 import jax.numpy as jnp
 
 from games._cards import RANKS, SUITS
 from games._leduc import RAISE, LeducRules, State
-from games._params import as_tuples, name_of
-from jaxsolve.game import Entry, Reference
+from games._params import Chips, PotFraction, name_of
+from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import Array
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class NoLimitLeduc(LeducRules):
     """Rules. The first raise is by the smallest fraction; all-in comes last.
@@ -41,32 +43,21 @@ class NoLimitLeduc(LeducRules):
         all_in: all-in is on offer, too.
     """
 
-    ranks: int = 3
-    suits: int = 2
-    stack: int = 13
-    sizes: tuple[float, ...] = (0.5, 1.0)
-    raises: int = 2
-    ante: int = 1
+    ranks: Annotated[int, Range(1, len(RANKS))] = 3
+    suits: Annotated[int, Range(1, len(SUITS))] = 2
+    stack: Chips = 13
+    sizes: Annotated[tuple[PotFraction, ...], Range(1, 100)] = (0.5, 1.0)
+    raises: Annotated[int, Range(0, 100)] = 2
+    ante: Chips = 1
     all_in: bool = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sizes", as_tuples(self.sizes))
-        if not 1 <= self.suits <= len(SUITS) or not 1 <= self.ranks <= len(RANKS):
-            raise ValueError(
-                f"nolimit_leduc needs 1 to {len(RANKS)} ranks and 1 to {len(SUITS)} suits, not "
-                f"{self.ranks} and {self.suits}."
-            )
         if self.deck < 3:
             raise ValueError(f"nolimit_leduc needs 3 cards; there are only {self.deck}.")
-        if not isinstance(self.sizes, tuple) or list(self.sizes) != sorted(set(self.sizes)):
+        if list(self.sizes) != sorted(set(self.sizes)):
             raise ValueError(f"sizes must be a list that ascends, not {self.sizes}.")
-        if any(size <= 0 for size in self.sizes):
-            raise ValueError(f"sizes are fractions above 0, such as [0.5,1], not {self.sizes}.")
-        if self.raises < 0 or self.ante < 1 or self.stack < self.ante:
-            raise ValueError(
-                f"nolimit_leduc needs raises >= 0 and stack >= ante >= 1, not {self.raises}, "
-                f"{self.stack} and {self.ante}."
-            )
+        if self.stack < self.ante:
+            raise ValueError(f"a stack of {self.stack} cannot pay an ante of {self.ante}.")
 
     @property
     def name(self) -> str:

@@ -15,13 +15,13 @@ Source: Buro 2003, "Solving the Oshi-Zumo game"; OpenSpiel `oshi_zumo`, played i
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
 from games._params import name_of
-from jaxsolve.game import Entry, Reference
+from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import NOTHING, TERMINAL, Array
 
 
@@ -43,6 +43,7 @@ class State(NamedTuple):
     rounds: Array
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class OshiZumo:
     """Rules. An action is the number of coins bid.
@@ -55,20 +56,15 @@ class OshiZumo:
         alesia: whether only a wrestler off the platform decides.
     """
 
-    coins: int = 50
-    size: int = 3
-    horizon: int = 1000
-    min_bid: int = 0
+    coins: Annotated[int, Range(1, 32_000)] = 50
+    size: Annotated[int, Range(0, 32_000)] = 3
+    horizon: Annotated[int, Range(1, 32_000)] = 1000
+    min_bid: Annotated[int, Range(0, 32_000)] = 0
     alesia: bool = False
 
     def __post_init__(self) -> None:
-        if not 0 <= self.min_bid <= self.coins:
+        if self.min_bid > self.coins:
             raise ValueError(f"min_bid must be 0 to coins={self.coins}, not {self.min_bid}.")
-        if self.size < 0 or not 1 <= self.horizon < 2**15 or not 1 <= self.coins < 2**15:
-            raise ValueError(
-                "oshi_zumo needs size >= 0, and coins and horizon from 1 to 32767; got "
-                f"size={self.size}, coins={self.coins}, horizon={self.horizon}."
-            )
 
     @property
     def name(self) -> str:

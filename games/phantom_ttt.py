@@ -14,14 +14,16 @@ own tries in order, and what came of each).
 from __future__ import annotations
 
 import dataclasses
+from typing import Annotated, Literal
 
 from games._hidden_board import HiddenBoard
-from games._params import check_choice, name_of
+from games._params import name_of
 from games.tic_tac_toe import check_board, has_line, winning_lines
-from jaxsolve.game import Entry, Reference
+from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import Array
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class PhantomTicTacToe(HiddenBoard):
     """Rules.
@@ -34,16 +36,14 @@ class PhantomTicTacToe(HiddenBoard):
         obstype: "reveal-nothing", or "reveal-numturns" for an opponent who hears every try.
     """
 
-    rows: int = 3
-    columns: int = 3
-    line: int = 3
-    gameversion: str = "classical"
-    obstype: str = "reveal-nothing"
+    rows: Annotated[int, Range(1, 121)] = 3
+    columns: Annotated[int, Range(1, 121)] = 3
+    line: Annotated[int, Range(1, 121)] = 3
+    gameversion: Literal["classical", "abrupt"] = "classical"
+    obstype: Literal["reveal-nothing", "reveal-numturns"] = "reveal-nothing"
 
     def __post_init__(self) -> None:
         check_board(self.rows, self.columns, self.line)
-        check_choice("gameversion", self.gameversion, ("classical", "abrupt"))
-        check_choice("obstype", self.obstype, ("reveal-nothing", "reveal-numturns"))
 
     @property
     def name(self) -> str:

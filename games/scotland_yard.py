@@ -16,14 +16,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
-from games._params import as_tuples, check_choice, name_of
-from games._scotland_yard_maps import MAPS, Map, named_map, taxi_map
-from jaxsolve.game import Entry, Reference
+from games._params import name_of
+from games._scotland_yard_maps import Map, named_map, taxi_map
+from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
 
 PLAYING, CAUGHT, BLOCKED, FREE = 0, 1, 2, 3
@@ -31,6 +31,9 @@ PLAYING, CAUGHT, BLOCKED, FREE = 0, 1, 2, 3
 
 SINGLE, FIRST, SECOND = 0, 1, 2
 """Which move of Mr X is next: an ordinary one, or one of a double move."""
+
+Station = Annotated[int, Range(1, 1_000)]
+Tickets = Annotated[int, Range(0, 100)]
 
 
 class State(NamedTuple):
@@ -59,6 +62,7 @@ class State(NamedTuple):
     result: Array
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class ScotlandYard:
     """Rules. What is not given is that of the map. Stations are numbered from 1.
@@ -78,20 +82,17 @@ class ScotlandYard:
         doubles: double moves of Mr X.
     """
 
-    board: str = "glasses"
-    edges: tuple[tuple[int, int], ...] | None = None
-    evader: tuple[int, ...] | None = None
-    detectives: tuple[int, ...] | None = None
-    rounds: int | None = None
-    reveals: tuple[int, ...] | None = None
-    tickets: tuple[int, ...] | None = None
-    evader_tickets: tuple[int, ...] | None = None
-    doubles: int | None = None
+    board: Literal["glasses", "london"] = "glasses"
+    edges: tuple[tuple[Station, Station], ...] | None = None
+    evader: tuple[Station, ...] | None = None
+    detectives: tuple[Station, ...] | None = None
+    rounds: Annotated[int | None, Range(1, 100)] = None
+    reveals: tuple[Annotated[int, Range(1, 100)], ...] | None = None
+    tickets: tuple[Tickets, ...] | None = None
+    evader_tickets: tuple[Tickets, ...] | None = None
+    doubles: Annotated[int | None, Range(0, 100)] = None
 
     def __post_init__(self) -> None:
-        for field in ("edges", "evader", "detectives", "reveals", "tickets", "evader_tickets"):
-            object.__setattr__(self, field, as_tuples(getattr(self, field)))
-        check_choice("board", self.board, MAPS)
         if self.edges is not None and not (self.edges and self.evader and self.detectives):
             raise ValueError(
                 "a map of your own needs edges, and stations to start from: "
@@ -102,7 +103,7 @@ class ScotlandYard:
         for station in (*here.evader, *here.detectives):
             if station not in known:
                 raise ValueError(f"no connection of the map leads to station {station}.")
-        if any(a == b for kind in here.edges for a, b in kind) or min(known) < 1:
+        if any(a == b for kind in here.edges for a, b in kind):
             raise ValueError("edges join two different stations, numbered from 1.")
         start = (*here.detectives, *here.evader)
         if not here.detectives or not here.evader or len(set(start)) < len(start):
@@ -110,17 +111,17 @@ class ScotlandYard:
                 "Mr X and each detective need stations of their own to start from; got "
                 f"evader={list(here.evader)}, detectives={list(here.detectives)}."
             )
-        if not 1 <= here.rounds <= 100:
-            raise ValueError(f"rounds must be 1 to 100, not {here.rounds}.")
+        if self.reveals and max(self.reveals) > here.rounds:
+            raise ValueError(
+                f"reveals name moves of Mr X, 1 to rounds={here.rounds}; got {list(self.reveals)}."
+            )
         for field in ("tickets", "evader_tickets"):
             count = getattr(here, field)
-            if len(count) != len(here.kinds) or not all(0 <= x <= 100 for x in count):
+            if len(count) != len(here.kinds):
                 raise ValueError(
-                    f"{field} must be {len(here.kinds)} numbers from 0 to 100, one for each of "
+                    f"{field} must be {len(here.kinds)} numbers, one for each of "
                     f"{', '.join(here.kinds)}; got {list(count)}."
                 )
-        if here.doubles < 0:
-            raise ValueError(f"doubles must be 0 or more, not {here.doubles}.")
 
     @property
     def name(self) -> str:

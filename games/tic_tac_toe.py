@@ -11,13 +11,13 @@ line).
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
 from games._params import name_of
-from jaxsolve.game import Entry, Reference
+from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import NOTHING, TERMINAL, Array
 
 PLAYING, DRAW = -1, 2
@@ -37,6 +37,7 @@ class State(NamedTuple):
     result: Array
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class TicTacToe:
     """Rules.
@@ -47,9 +48,9 @@ class TicTacToe:
         line: how many cells in a line win.
     """
 
-    rows: int = 3
-    columns: int = 3
-    line: int = 3
+    rows: Annotated[int, Range(1, 121)] = 3
+    columns: Annotated[int, Range(1, 121)] = 3
+    line: Annotated[int, Range(1, 121)] = 3
 
     def __post_init__(self) -> None:
         check_board(self.rows, self.columns, self.line)
@@ -118,10 +119,10 @@ class TicTacToe:
 
 def check_board(rows: int, columns: int, line: int) -> None:
     """Raises a ValueError where no line fits the board, or the board is too large."""
-    if not 1 <= line <= max(rows, columns):
+    if line > max(rows, columns):
         raise ValueError(f"a line of {line} does not fit on a board of {rows}x{columns} cells.")
-    if min(rows, columns) < 1 or rows * columns > 121:
-        raise ValueError(f"the board must have 1 to 121 cells, not {rows}x{columns}.")
+    if rows * columns > 121:
+        raise ValueError(f"the board must have at most 121 cells, not {rows}x{columns}.")
 
 
 def winning_lines(rows: int, columns: int, line: int) -> np.ndarray:

@@ -14,6 +14,8 @@ import jax
 Array = jax.Array
 PRNGKey = jax.Array
 PyTree = Any
+Scalar = float | Array
+"""A hyper-parameter: traced by JAX, or an axis of a batch, where it is an array."""
 
 CHANCE = -1
 """`actor(state)` of a state in which chance moves."""

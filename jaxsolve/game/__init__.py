@@ -18,6 +18,9 @@ from jaxsolve.game._optional import NamesObservations as NamesObservations
 from jaxsolve.game._optional import action_name as action_name
 from jaxsolve.game._optional import observation_name as observation_name
 from jaxsolve.game._optional import transition_name as transition_name
+from jaxsolve.game._parameters import Range as Range
+from jaxsolve.game._parameters import checked as checked
+from jaxsolve.game._parameters import converted as converted
 from jaxsolve.game._pgx import PgxGame as PgxGame
 from jaxsolve.game._pgx import load_pgx as load_pgx
 from jaxsolve.game._protocol import Game as Game

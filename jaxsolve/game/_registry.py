@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from jaxsolve.game import _file, _pgx
 from jaxsolve.game._openspiel import PREFIX, load_openspiel
+from jaxsolve.game._parameters import converted
 from jaxsolve.game._protocol import Game
 from jaxsolve.game._strings import pointing, read, unknown
 
@@ -82,33 +83,26 @@ def load(text: str, table: Mapping[str, Entry] | None = None) -> Game:
     if in_file is not None:
         return _file.load_file(*in_file)
     table = registered() if table is None else table
-    name, params = parse(text)
+    text = text.strip()
+    name, given = read(text, kind="game", example="leduc")
     if name not in table:
         raise ValueError(unknown("game", name, table))
-    entry = table[name]
-    for key in params:
-        if key not in entry.parameters:
+    entry, params = table[name], {}
+    for p in given:
+        if not p.key:
+            raise ValueError(pointing("game", text, p.position, "expected key=value"))
+        if p.key not in entry.parameters:
             known = ", ".join(f"{k}={v}" for k, v in entry.parameters.items()) or "none"
-            raise ValueError(f"game {name!r} has no parameter {key!r}. Its parameters: {known}.")
+            raise ValueError(f"game {name!r} has no parameter {p.key!r}. Its parameters: {known}.")
+        try:
+            params[p.key] = converted(entry.make, p.key, p.value)
+        except ValueError as error:
+            raise ValueError(pointing("game", text, p.position, str(error))) from None
     return entry.make(**params)
 
 
-def parse(text: str) -> tuple[str, dict[str, Any]]:
-    """Returns (name, parameters) of a game string.
-
-    Raises:
-        ValueError: points at the character where the string stops making sense.
-    """
-    text = text.strip()
-    name, parameters = read(text, kind="game", example="leduc")
-    for p in parameters:
-        if not p.key:
-            raise ValueError(pointing("game", text, p.position, "expected key=value"))
-    return name, {p.key: p.value for p in parameters}
-
-
 def format_name(name: str, params: Mapping[str, Any]) -> str:
-    """Returns the string that `parse` reads back as (name, params)."""
+    """Returns the string that `load` reads back as a game with these parameters."""
     parts = []
     for key, value in params.items():
         text = str(value).lower() if isinstance(value, bool) else str(value).replace(" ", "")

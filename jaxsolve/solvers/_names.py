@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import math
 from typing import Any
 
-from jaxsolve.game import pointing, read, unknown
+from jaxsolve.game import converted, pointing, read, unknown
 from jaxsolve.solvers._solver import Solver
 from jaxsolve.solvers.variants import SAMPLERS, SOLVERS
 
@@ -41,29 +40,12 @@ def load_solver(text: str, *, simultaneous: bool = False) -> Solver:
         if wrong:
             raise ValueError(pointing("solver", text, parameter.position, wrong))
         try:
-            values[key] = _like(known[key].default, parameter.value)
+            values[key] = converted(table[name].build, key, parameter.value)
         except ValueError as error:
-            wrong = f"{key} should be {error}, not {parameter.value!r}"
-            raise ValueError(pointing("solver", text, parameter.position, wrong)) from None
+            raise ValueError(pointing("solver", text, parameter.position, str(error))) from None
     solver = table[name].build(**values)
     return solver.simultaneous() if simultaneous else solver
 
 
 def _describe(parameters: Any) -> str:
     return ", ".join(f"{p.name}={p.default}" for p in parameters.values()) or "none"
-
-
-def _like(default: Any, value: Any) -> Any:
-    """Returns a value as the kind of number that its default is; raises with what it should be."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if isinstance(default, bool):
-        if not isinstance(value, bool):
-            raise ValueError("true or false")
-        return value
-    if isinstance(default, int):
-        if not number or value != int(value):
-            raise ValueError("a whole number")
-        return int(value)
-    if not number or not math.isfinite(value):
-        raise ValueError("a number")
-    return float(value)

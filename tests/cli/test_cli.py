@@ -170,7 +170,7 @@ KUHN = ("solve", "kuhn")
     [
         (("solve", "ludec"), "Did you mean 'leduc'? Known games: battleship, blotto, coin_toss"),
         (("solve", "kuhn(player=3)"), "no parameter 'player'. Its parameters: players=2"),
-        (("solve", "kuhn(players=11)"), "2 to 10 players, not 11"),
+        (("solve", "kuhn(players=11)"), "players should be a whole number from 2 to 10, not 11"),
         (("solve", "kuhn(players=2"), "expected a closing ')'"),
         ((*KUHN, "--solver", "cfr++"), "Did you mean 'cfr+'? Known solvers: cfr, cfr+, lcfr"),
         ((*KUHN, "--solver", "dcfr(alfa=2)"), "it takes alpha=1.5, beta=0"),

@@ -76,9 +76,9 @@ def test_blotto_shares():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("oshi_zumo(min_bid=51)", "min_bid"),
+        ("oshi_zumo(min_bid=51)", "min_bid must be 0 to coins=50"),
         ("oshi_zumo(horizon=0)", "horizon"),
-        ("blotto(players=1)", "players >= 2"),
+        ("blotto(players=1)", "players should be a whole number from 2 to 10"),
     ],
 )
 def test_bad_parameters(text: str, message: str):

@@ -144,7 +144,7 @@ def test_battleship_leaves_room_for_the_next_ship():
         ("tic_tac_toe(line=4)", "does not fit"),
         ("phantom_ttt(gameversion=blunt)", "classical, abrupt"),
         ("dark_hex(obstype=all)", "reveal-nothing, reveal-numturns"),
-        ("dark_hex(num_rows=1)", "2x2 to 11x11"),
+        ("dark_hex(num_rows=1)", "num_rows should be a whole number from 2 to 60 or None"),
         ("battleship(ship_sizes=[1,2])", "one entry per ship"),
         ("battleship(num_shots=5)", "allow_repeated_shots"),
         ("battleship(ship_sizes=[3])", "do not fit"),

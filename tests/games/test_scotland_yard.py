@@ -191,9 +191,9 @@ def test_london():
         ("edges=[[1,2]]", "edges, and stations to start from"),
         ("evader=[12]", "no connection of the map leads to station 12"),
         ("evader=[1]", "stations of their own"),
-        ("rounds=0", "rounds must be 1 to 100"),
+        ("rounds=0", "rounds should be a whole number from 1 to 100 or None"),
         ("tickets=[1,2]", "tickets must be 1 numbers"),
-        ("doubles=-1", "doubles must be 0 or more"),
+        ("doubles=-1", "doubles should be a whole number from 0 to 100 or None"),
         ("edges=[[1,1],[1,2]],evader=[1],detectives=[2]", "two different stations"),
     ],
 )

@@ -106,10 +106,10 @@ def test_matrix_from_a_string():
     ("text", "message"),
     [
         ("matrix(payoffs=[[1,2],[3]])", "rows of equal length"),
-        ("matrix(payoffs=[1,2])", "rows of equal length"),
-        ("matrix(payoffs=words)", "rows of equal length"),
+        ("matrix(payoffs=[1,2])", "each a list of at least 1 entries"),
+        ("matrix(payoffs=words)", "payoffs should be a list"),
         ("matrix(payoffs=[[1,2]],column_payoffs=[[1],[2]])", "column_payoffs"),
-        ("matching_pennies(numbers=0)", "numbers >= 1"),
+        ("matching_pennies(numbers=0)", "a whole number from 1 to 30,000"),
         ("coin_toss(sell=1)", "sell_heads"),
     ],
 )

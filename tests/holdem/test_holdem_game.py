@@ -255,15 +255,15 @@ def test_a_showdown_reads_the_cards_of_the_real_deck():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"players": 10}, "2 to 9 players"),
-        ({"streets": 1}, "2 to 4 streets"),
-        ({"ranks": 14}, "1 to 13 ranks"),
+        ({"players": 10}, "players should be a whole number from 2 to 9"),
+        ({"streets": 1}, "streets should be a whole number from 2 to 4"),
+        ({"ranks": 14}, "ranks should be a whole number from 1 to 13"),
         ({"ranks": 2}, "needs 9 cards; 2 ranks of 4 suits are only 8"),
         ({"stack": (100,)}, "one per seat, 2 in all"),
-        ({"stack": 0}, "stack is a number of chips"),
-        ({"blinds": (1, 2, 3)}, r"blinds are small and big"),
+        ({"stack": 0}, "stack should be a whole number from 1 to 1,000,000 or a list"),
+        ({"blinds": (1, 2, 3)}, "blinds should be a list of 2, each a whole number"),
         ({"sizes": (1.0, 0.5)}, "sizes must ascend"),
-        ({"sizes": (0.0,)}, "fractions above 0"),
+        ({"sizes": (0.0,)}, "each a number above 0, at most 100"),
         ({"limit": (10,)}, "one number per street, 4 in all"),
     ],
 )

@@ -57,9 +57,9 @@ def test_whole_numbers_and_flags_stay_what_they_are() -> None:
         ("dcfr(gamma=1,2)", 14, "values without a name come first"),
         ("dcfr(1,delta=2)", 8, "no hyper-parameter 'delta'; it takes alpha=1.5, beta=0.0, gamma"),
         ("cfr(1)", 5, "no hyper-parameter number 1; it takes none"),
-        ("dcfr(gamma=two)", 6, "gamma should be a number, not 'two'"),
-        ("dcfr(gamma=1e999)", 6, "gamma should be a number, not inf"),
-        ("es-mccfr(batch=1.5)", 10, "batch should be a whole number, not 1.5"),
+        ("dcfr(gamma=two)", 6, "gamma should be a number of at least 0, not 'two'"),
+        ("dcfr(gamma=1e999)", 6, "gamma should be a number of at least 0, not inf"),
+        ("es-mccfr(batch=1.5)", 10, "batch should be a whole number from 1 to 16,777,216, not 1.5"),
         ("es-mccfr(linear=1)", 10, "linear should be true or false, not 1"),
     ],
 )

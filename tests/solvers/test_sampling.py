@@ -458,5 +458,5 @@ def test_tree_with_other_payoffs_is_refused(sampler: str):
 
 @pytest.mark.parametrize("batch", [0, 2.5, -1])
 def test_batch_must_be_a_whole_number(batch: float):
-    with pytest.raises(ValueError, match="positive whole number"):
+    with pytest.raises(ValueError, match="batch should be a whole number from 1 to"):
         js.es_mccfr(batch=batch)

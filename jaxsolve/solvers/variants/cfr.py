@@ -9,10 +9,12 @@ information"; Tammelin 2014, "Solving large imperfect information games using CF
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
+from jaxsolve.game import Range, checked
 from jaxsolve.regret import regret_matching
 from jaxsolve.solvers._solver import Solver, power_average
+from jaxsolve.types import Scalar
 
 
 def cfr() -> Solver:
@@ -20,6 +22,7 @@ def cfr() -> Solver:
     return Solver(regret_matching(), power_average(0.0), "cfr")
 
 
-def cfr_plus(gamma: Any = 1.0) -> Solver:
+@checked
+def cfr_plus(gamma: Annotated[Scalar, Range(0)] = 1.0) -> Solver:
     """Returns CFR+, iteration t averaged with weight t^gamma."""
     return Solver(regret_matching(clip=True), power_average(gamma), "cfr+")

@@ -12,14 +12,20 @@ descent") clips instead of discounting negative regrets: R = [R d + r]+.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+from jaxsolve.game import Range, checked
 from jaxsolve.regret import Step, regret_matching
 from jaxsolve.solvers._solver import Solver, power_average
-from jaxsolve.types import Array
+from jaxsolve.types import Array, Scalar
 
 
-def dcfr(alpha: Any = 1.5, beta: Any = 0.0, gamma: Any = 2.0) -> Solver:
+@checked
+def dcfr(
+    alpha: Annotated[Scalar, Range()] = 1.5,
+    beta: Annotated[Scalar, Range()] = 0.0,
+    gamma: Annotated[Scalar, Range(0)] = 2.0,
+) -> Solver:
     """Returns DCFR(alpha, beta, gamma)."""
     minimizer = regret_matching((alpha, beta), discount=power_discount)
     return Solver(minimizer, power_average(gamma), "dcfr")
@@ -31,7 +37,10 @@ def lcfr() -> Solver:
     return Solver(minimizer, power_average(1.0), "lcfr")
 
 
-def dcfr_plus(alpha: Any = 1.5, gamma: Any = 4.0) -> Solver:
+@checked
+def dcfr_plus(
+    alpha: Annotated[Scalar, Range()] = 1.5, gamma: Annotated[Scalar, Range(0)] = 4.0
+) -> Solver:
     """Returns DCFR+(alpha, gamma)."""
     minimizer = regret_matching((alpha, alpha), discount=power_discount, clip=True)
     return Solver(minimizer, power_average(gamma), "dcfr+")

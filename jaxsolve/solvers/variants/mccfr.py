@@ -18,18 +18,23 @@ regrets: with few samples it forgets regret that was only bad luck, so it wants 
 
 from __future__ import annotations
 
-import operator
-from typing import Any
+from typing import Annotated, Any
 
+from jaxsolve.game import Range, checked
 from jaxsolve.regret import Minimizer, regret_matching
 from jaxsolve.solvers._solver import Sampler, Solver, power_average
 from jaxsolve.solvers.sampling._external import ExternalSampling
 from jaxsolve.solvers.sampling._outcome import OutcomeSampling
 from jaxsolve.solvers.sampling._public_chance import PublicChanceSampling
 from jaxsolve.solvers.variants.dcfr import power_discount
+from jaxsolve.types import Array, Scalar
+
+Batch = Annotated[int, Range(1, 2**24)]
+Seed = Annotated[int | Array, Range(0, 2**31 - 1)]
 
 
-def es_mccfr(batch: int = 64, linear: bool = False, clip: bool = False, seed: Any = 0) -> Solver:
+@checked
+def es_mccfr(batch: Batch = 64, linear: bool = False, clip: bool = False, seed: Seed = 0) -> Solver:
     """Returns external-sampling MCCFR.
 
     Args:
@@ -38,15 +43,16 @@ def es_mccfr(batch: int = 64, linear: bool = False, clip: bool = False, seed: An
         clip: regret matching+.
         seed: of all random numbers; traceable, so it can be a batch axis.
     """
-    return _mccfr(ExternalSampling(seed=seed, batch=_size(batch)), linear, clip, "es-mccfr")
+    return _mccfr(ExternalSampling(seed=seed, batch=batch), linear, clip, "es-mccfr")
 
 
+@checked
 def os_mccfr(
-    batch: int = 64,
+    batch: Batch = 64,
     linear: bool = False,
     clip: bool = False,
-    epsilon: Any = 0.6,
-    seed: Any = 0,
+    epsilon: Annotated[Scalar, Range(above=0, high=1)] = 0.6,
+    seed: Seed = 0,
 ) -> Solver:
     """Returns outcome-sampling MCCFR.
 
@@ -57,11 +63,12 @@ def os_mccfr(
         epsilon: exploration of the updating player, in (0, 1]; the paper's 0.6 by default.
         seed: of all random numbers.
     """
-    sampler = OutcomeSampling(epsilon=epsilon, seed=seed, batch=_size(batch))
+    sampler = OutcomeSampling(epsilon=epsilon, seed=seed, batch=batch)
     return _mccfr(sampler, linear, clip, "os-mccfr")
 
 
-def pcs_mccfr(batch: int = 1, linear: bool = False, clip: bool = False, seed: Any = 0) -> Solver:
+@checked
+def pcs_mccfr(batch: Batch = 1, linear: bool = False, clip: bool = False, seed: Seed = 0) -> Solver:
     """Returns public-chance-sampling MCCFR.
 
     Args:
@@ -70,17 +77,10 @@ def pcs_mccfr(batch: int = 1, linear: bool = False, clip: bool = False, seed: An
         clip: regret matching+.
         seed: of all random numbers.
     """
-    return _mccfr(PublicChanceSampling(seed=seed, batch=_size(batch)), linear, clip, "pcs-mccfr")
+    return _mccfr(PublicChanceSampling(seed=seed, batch=batch), linear, clip, "pcs-mccfr")
 
 
 def _mccfr(sampler: Sampler, linear: bool, clip: bool, name: str) -> Solver:
     discount: dict[str, Any] = {"discount": power_discount} if linear else {}
     minimizer: Minimizer = regret_matching((1.0, 1.0) if linear else (), clip=clip, **discount)
     return Solver(minimizer, power_average(1.0 if linear else 0.0), name, sampler=sampler)
-
-
-def _size(batch: float) -> int:
-    """Returns the batch as a whole number."""
-    if batch != int(batch) or batch < 1:
-        raise ValueError(f"batch must be a positive whole number of samples, not {batch}")
-    return operator.index(int(batch))

@@ -18,13 +18,18 @@ Neither is scale-free: with payoffs times c, the same run has eta / c and alpha 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Annotated
 
+from jaxsolve.game import Range, checked
 from jaxsolve.regret import mirror_descent
 from jaxsolve.solvers._solver import Solver, power_average
+from jaxsolve.types import Scalar
 
 
-def mmd(eta: Any = 1.0, alpha: Any = 3e-3) -> Solver:
+@checked
+def mmd(
+    eta: Annotated[Scalar, Range(above=0)] = 1.0, alpha: Annotated[Scalar, Range(0)] = 3e-3
+) -> Solver:
     """Returns magnetic mirror descent with step size eta and temperature alpha."""
     solver = Solver(mirror_descent(eta=eta, alpha=alpha), power_average(0.0), "mmd")
     return dataclasses.replace(solver, output="current")

@@ -7,17 +7,19 @@ the first half of the planned iterations is left out of the (uniform) average.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import jax.numpy as jnp
 from jax.tree_util import Partial
 
+from jaxsolve.game import Range, checked
 from jaxsolve.regret import Step, regret_matching
 from jaxsolve.solvers._solver import Solver
-from jaxsolve.types import Array
+from jaxsolve.types import Array, Scalar
 
 
-def modicum_cfr_plus(warmup: Any = 30.0) -> Solver:
+@checked
+def modicum_cfr_plus(warmup: Annotated[Scalar, Range(0)] = 30.0) -> Solver:
     """Returns CFR+ with discounted first iterations and a late average."""
     minimizer = regret_matching((warmup,), discount=_early_discount, clip=True)
     return Solver(minimizer, Partial(_second_half), "modicum-cfr+", scheduled=True)

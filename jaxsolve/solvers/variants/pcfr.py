@@ -14,30 +14,40 @@ a_t = min(sqrt(sum |r^s - r^{s-1}|^2 / sum |R^{s+1} - R^s|^2), 5), per infoset.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
+from jaxsolve.game import Range, checked
 from jaxsolve.regret import adaptive_regret_matching, regret_matching
 from jaxsolve.solvers._solver import Solver, power_average
 from jaxsolve.solvers.variants.dcfr import power_discount
+from jaxsolve.types import Scalar
 
 
-def pcfr_plus(gamma: Any = 2.0) -> Solver:
+@checked
+def pcfr_plus(gamma: Annotated[Scalar, Range(0)] = 2.0) -> Solver:
     """Returns PCFR+ with quadratic averaging."""
     return Solver(regret_matching(clip=True, prediction=1.0), power_average(gamma), "pcfr+")
 
 
-def sapcfr_plus(gamma: Any = 2.0) -> Solver:
+@checked
+def sapcfr_plus(gamma: Annotated[Scalar, Range(0)] = 2.0) -> Solver:
     """Returns simple asymmetric PCFR+: a third of the last regret is predicted."""
     minimizer = regret_matching(clip=True, prediction=1.0 / 3.0)
     return Solver(minimizer, power_average(gamma), "sapcfr+")
 
 
-def apcfr_plus(gamma: Any = 2.0, longest: Any = 5.0) -> Solver:
+@checked
+def apcfr_plus(
+    gamma: Annotated[Scalar, Range(0)] = 2.0, longest: Annotated[Scalar, Range(0)] = 5.0
+) -> Solver:
     """Returns asymmetric PCFR+, which adapts the prediction per infoset."""
     return Solver(adaptive_regret_matching(longest=longest), power_average(gamma), "apcfr+")
 
 
-def pdcfr_plus(alpha: Any = 2.3, gamma: Any = 5.0) -> Solver:
+@checked
+def pdcfr_plus(
+    alpha: Annotated[Scalar, Range()] = 2.3, gamma: Annotated[Scalar, Range(0)] = 5.0
+) -> Solver:
     """Returns predictive discounted CFR+(alpha, gamma)."""
     minimizer = regret_matching(
         (alpha, alpha),

@@ -10,23 +10,26 @@ t is clamped to n, so running past the plan keeps the last values.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
 from jax.tree_util import Partial
 
+from jaxsolve.game import Range, checked
 from jaxsolve.regret import Step, regret_matching
 from jaxsolve.solvers._solver import Solver
 from jaxsolve.solvers.variants.dcfr import power_discount
-from jaxsolve.types import Array
+from jaxsolve.types import Array, Scalar
 
 
-def hs_dcfr(start: Any = 30.0) -> Solver:
+@checked
+def hs_dcfr(start: Annotated[Scalar, Range(5)] = 30.0) -> Solver:
     """Returns scheduled DCFR; `start` is gamma at the first iteration, usually 30 or 15."""
     minimizer = regret_matching((), discount=_scheduled_discount)
     return Solver(minimizer, Partial(_scheduled_decay, start), "hs-dcfr", scheduled=True)
 
 
-def hs_pcfr_plus(start: Any = 30.0) -> Solver:
+@checked
+def hs_pcfr_plus(start: Annotated[Scalar, Range(5)] = 30.0) -> Solver:
     """Returns PCFR+ whose averaging exponent falls from `start` by 5."""
     minimizer = regret_matching(clip=True, prediction=1.0)
     return Solver(minimizer, Partial(_scheduled_decay, start), "hs-pcfr+", scheduled=True)
@@ -41,5 +44,5 @@ def _scheduled_discount(hyper: tuple[()], step: Step, t: Array) -> tuple[Array, 
     return power_discount((1 + 3 * x, -1 - 2 * x), step, t)
 
 
-def _scheduled_decay(start: Any, step: Step) -> Array:
+def _scheduled_decay(start: Scalar, step: Step) -> Array:
     return ((step.t - 1) / step.t) ** (start - 5 * _progress(step))

@@ -1,0 +1,110 @@
+"""What people type: every wrong word of games, solvers and runs is one sentence, at once."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Annotated, Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import games
+import jaxsolve as js
+from jaxsolve.game import Range, checked
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("leduc(ranks=abc)", "ranks should be a whole number from 1 to 13 or None, not 'abc'"),
+        ("leduc(ranks=1e400)", "ranks should be a whole number from 1 to 13 or None, not inf"),
+        (f"leduc(ranks={10**400})", "ranks should be a whole number from 1 to 13"),
+        ("leduc(raises=1.5)", "raises should be a whole number from 0 to 100, not 1.5"),
+        ("leduc(players=true)", "players should be a whole number from 2 to 10, not True"),
+        ("leduc(bets=[2])", "bets should be a list of 2, each a whole number"),
+        ("blotto(coins=2.5)", "coins should be a whole number from 1 to 10,000, not 2.5"),
+        ("blotto(coins=1000,fields=10)", "take fewer coins or fields"),
+        ("holdem(stack=9999999999999)", "stack should be a whole number from 1 to 1,000,000 or"),
+        ("battleship(ship_sizes=[-1])", "each a whole number from 1 to 30, not [-1]"),
+        ("battleship(board_width=30,board_height=30,ship_sizes=[1,1,1],ship_values=[1,1,1])", "30"),
+        ("goofspiel(imp_info=maybe)", "imp_info should be true or false, not 'maybe'"),
+        ("goofspiel(order=upwards)", "order should be one of random, ascending, descending, not"),
+        ("scotland_yard(reveals=[99])", "reveals name moves of Mr X, 1 to rounds=5; got [99]"),
+        ("scotland_yard(reveals=[0])", "reveals should be a list, each a whole number from 1"),
+        ("nolimit_leduc(sizes=[])", "sizes should be a list of 1 to 100 entries, each a number"),
+        ("nolimit_leduc(sizes=1)", "sizes should be a list of 1 to 100 entries, each a number"),
+        ("matrix(payoffs=[['a',1],[1,2]])", "each a number from"),
+        ("matrix(payoffs=[[1e999]])", "each a number from"),
+        ("matrix(payoffs=[])", "payoffs should be a list of at least 1 entries"),
+        ("coin_toss(sell_heads=high)", "sell_heads should be a number from"),
+        ("matching_pennies(numbers=10000000000)", "numbers should be a whole number from 1 to"),
+        ("oshi_zumo(size=-1)", "size should be a whole number from 0 to"),
+    ],
+)
+def test_parameters_of_games(text: str, says: str) -> None:
+    with pytest.raises(ValueError, match="(?s)") as error:
+        games.load(text)
+    assert says in str(error.value)
+
+
+def test_rules_made_in_python_are_checked_too() -> None:
+    with pytest.raises(ValueError, match="ranks should be a whole number from 1 to 13 or None"):
+        games.Leduc(ranks="abc")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="suits should be a whole number from 1 to 4"):
+        dataclasses.replace(games.Leduc(), suits=0)
+    assert games.Leduc(bets=[2, 4]) == games.Leduc()  # type: ignore[arg-type]
+    assert type(games.Leduc(ranks=np.int64(3)).ranks) is int  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("dcfr(gamma=-5)", "gamma should be a number of at least 0, not -5"),
+        ("cfr+(gamma=nan)", "gamma should be a number of at least 0, not 'nan'"),
+        ("os-mccfr(epsilon=-1)", "epsilon should be a number above 0, at most 1, not -1"),
+        ("mmd(eta=-1)", "eta should be a number above 0, not -1"),
+        ("hs-dcfr(1)", "start should be a number of at least 5, not 1"),
+        ("es-mccfr(seed=-1)", "seed should be a whole number from 0 to 2,147,483,647, not -1"),
+        ("es-mccfr(batch=1e9)", "batch should be a whole number from 1 to 16,777,216"),
+    ],
+)
+def test_hyper_parameters(text: str, says: str) -> None:
+    with pytest.raises(ValueError, match="wrong solver string") as error:
+        js.load_solver(text)
+    assert says in str(error.value)
+
+
+def test_hyper_parameters_in_python() -> None:
+    with pytest.raises(ValueError, match="gamma should be a number of at least 0, not nan"):
+        js.cfr_plus(np.nan)
+    with pytest.raises(ValueError, match="gamma should be a number of at least 0"):
+        js.cfr_plus(jnp.array([1.0, -1.0]))
+    gammas = jnp.arange(3.0)
+    assert jax.vmap(js.cfr_plus)(gammas).decay.args[0] is not None  # may be traced
+    assert js.dcfr(gamma=2).decay.args[0] == 2.0
+    assert type(js.dcfr(gamma=2).decay.args[0]) is float  # as every string has it
+
+
+@checked
+def bake(
+    loaves: Annotated[int, Range(1, 9)],
+    flour: Literal["rye", "wheat"] = "rye",
+    times: tuple[float, ...] | None = None,
+    note: Any = None,
+) -> tuple[Any, ...]:
+    return loaves, flour, times, note
+
+
+def test_checked_functions_convert_and_refuse() -> None:
+    assert bake(3.0, times=[1, 2.5]) == (3, "rye", (1, 2.5), None)  # type: ignore[arg-type]
+    assert bake(loaves=2, note=...) == (2, "rye", None, ...)
+    for options, says in (
+        ({"loaves": 10}, "loaves should be a whole number from 1 to 9, not 10"),
+        ({"loaves": "two"}, "loaves should be a whole number from 1 to 9, not 'two'"),
+        ({"loaves": 2, "flour": "oat"}, "flour should be one of rye, wheat, not 'oat'"),
+        ({"loaves": 2, "times": [[1]]}, r"times should be a list, each a number or None, not"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            bake(**options)  # type: ignore[arg-type]
