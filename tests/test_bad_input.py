@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import Annotated, Any, Literal
 
 import jax
@@ -44,9 +45,8 @@ from jaxsolve.game import Range, checked
     ],
 )
 def test_parameters_of_games(text: str, says: str) -> None:
-    with pytest.raises(ValueError, match="(?s)") as error:
+    with pytest.raises(ValueError, match=re.escape(says)):
         games.load(text)
-    assert says in str(error.value)
 
 
 def test_rules_made_in_python_are_checked_too() -> None:
