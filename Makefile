@@ -49,7 +49,7 @@ test: .venv/dev
 	$(RUN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 test-slow: .venv/dev
-	$(RUN)/python -m pytest -n $(WORKERS) --dist loadfile -m slow
+	$(RUN)/python -m pytest -n $(WORKERS) --dist loadfile --timeout 900 -m slow
 
 lint: .venv/dev
 	$(RUN)/ruff check .
