@@ -108,3 +108,37 @@ def test_checked_functions_convert_and_refuse() -> None:
     ):
         with pytest.raises(ValueError, match=says):
             bake(**options)  # type: ignore[arg-type]
+
+
+def test_runs_and_batches(capsys: pytest.CaptureFixture[str]) -> None:
+    tree = js.compile(games.load("kuhn"))
+    for wrong, says in (
+        ({"iterations": 2**31}, "iterations should be a whole number from 1 to 2,147,483,647"),
+        ({"iterations": "many"}, "iterations should be a whole number"),
+        ({"measure_every": -1}, "measure_every should be a whole number from 1 to"),
+    ):
+        options: Any = {"iterations": 1} | wrong
+        with pytest.raises(ValueError, match=says):
+            js.solve(tree, **options)
+        with pytest.raises(ValueError, match=says):
+            js.solve_batch(tree, "cfr+", **options)
+    with pytest.raises(ValueError, match="gamma should be a number of at least 0, not -5"):
+        js.solve_batch(tree, ["cfr+", "dcfr(gamma=-5)"], iterations=1)
+    assert not capsys.readouterr().err  # nothing was started
+
+
+def test_solvers_of_batches_may_be_strings() -> None:
+    tree = js.compile(games.load("kuhn"))
+    words = js.solve_batch(tree, ["dcfr(gamma=1)", "dcfr(gamma=3)"], iterations=8)
+    built = js.solve_batch(tree, [js.dcfr(gamma=1), js.dcfr(gamma=3)], iterations=8)
+    np.testing.assert_array_equal(words.exploitability, built.exploitability)
+
+
+def test_policies_that_are_none() -> None:
+    tree = js.compile(games.load("kuhn"))
+    policy = js.uniform_policy(tree)
+    for change in (lambda b: b * jnp.nan, lambda b: b * 3, lambda b: b - 1):
+        with pytest.raises(ValueError, match="not probabilities from 0 to 1"):
+            js.exploitability(tree, jax.tree.map(change, policy))
+    with pytest.raises(ValueError, match="is it a policy of another game or layout"):
+        js.exploitability(js.compile(games.load("coin_toss")), policy)

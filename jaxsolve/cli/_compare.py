@@ -29,7 +29,7 @@ def compare(
     max_states: _setup.MaxStates = None,
 ) -> None:
     """Solve a game with several solvers: compare.csv, compare.png and result.json in --out."""
-    _setup.check(iterations, out)
+    _setup.check_out(out)
     _setup.start_jax(x64=x64)
     import rich.table
 

@@ -31,7 +31,7 @@ def solve(
     out: _setup.Out = None,
     target: Annotated[str, typer.Option(help='"0.1%" of the pot, chips, or "none"')] = "0.1%",
     solver: Annotated[str, typer.Option(help="such as dcfr or pcfr+")] = "dcfr",
-    iterations: Annotated[int, typer.Option(help="at most")] = 10_000,
+    iterations: Annotated[int, typer.Option(help="at most", min=1, max=2**31 - 1)] = 10_000,
     as_json: Annotated[
         bool, typer.Option("--json", help="one JSON object per measurement on standard output")
     ] = False,
@@ -47,7 +47,7 @@ def solve(
     x64: _setup.X64 = False,
 ) -> None:
     """Solve a spot: result.json, root.csv, root.png, ranges.png, curve.csv, policy.npz in --out."""
-    _setup.check(iterations, out)
+    _setup.check_out(out)
     if resume and out is None:
         raise ValueError("--resume needs --out, the directory of the run to continue")
     _setup.start_jax(x64=x64)

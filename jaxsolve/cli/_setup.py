@@ -12,14 +12,17 @@ import typer
 Game = Annotated[
     str, typer.Argument(help='a game with its parameters, such as "leduc(ranks=3)"', metavar="GAME")
 ]
-Iterations = Annotated[int, typer.Option(help="each updates every player once")]
+Iterations = Annotated[
+    int, typer.Option(help="each updates every player once", min=1, max=2**31 - 1)
+]
 Out = Annotated[Path | None, typer.Option(help="directory for the results")]
 X64 = Annotated[bool, typer.Option("--x64", help="compute in float64")]
 Simultaneous = Annotated[
     bool, typer.Option("--simultaneous", help="update all players at once, not in turn")
 ]
 MeasureEvery = Annotated[
-    int | None, typer.Option(help="iterations between measurements; ten a decade by default")
+    int | None,
+    typer.Option(help="iterations between measurements; ten a decade by default", min=1),
 ]
 MaxStates = Annotated[
     int | None,
@@ -30,14 +33,12 @@ MaxStates = Annotated[
 ]
 
 
-def check(iterations: int, out: Path | None) -> None:
-    """Refuses what cannot work before anything is compiled.
+def check_out(out: Path | None) -> None:
+    """Refuses a file where results have to go into a directory, before anything is compiled.
 
     Raises:
-        ValueError: no iterations, or results that would go into a file.
+        ValueError: `out` is a file.
     """
-    if iterations <= 0:
-        raise ValueError(f"--iterations must be positive, not {iterations}")
     if out is not None and out.exists() and not out.is_dir():
         raise ValueError(f"--out: {out} is a file, not a directory for the results")
 

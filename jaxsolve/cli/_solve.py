@@ -41,7 +41,7 @@ def solve(
     config = {
         k: str(v) if isinstance(v, Path) else v for k, v in locals().items() if k != "dry_run"
     }
-    _setup.check(iterations, out)
+    _setup.check_out(out)
     if resume and out is None:
         raise ValueError("--resume needs --out, the directory of the run to continue")
     _setup.start_jax(x64=x64)

@@ -33,7 +33,7 @@ _REFUSED = object()
 
 @dataclasses.dataclass(frozen=True)
 class Range:
-    """The numbers that a parameter may have; of a tuple, how many entries.
+    """The numbers that a parameter may have; of a tuple, how many entries. One bound at least.
 
     Attributes:
         low: the least, None for no bound.
@@ -59,9 +59,13 @@ class Range:
     def __str__(self) -> str:
         if self.above is not None:
             return f"above {self.above:,}" + ("" if self.high is None else f", at most {self.high}")
-        if self.low is not None and self.high is not None:
-            return f"from {self.low:,} to {self.high:,}"
-        return f"of at least {self.low:,}" if self.high is None else f"of at most {self.high:,}"
+        if self.low is None:
+            return f"of at most {self.high:,}"
+        return (
+            f"of at least {self.low:,}"
+            if self.high is None
+            else f"from {self.low:,} to {self.high:,}"
+        )
 
 
 def checked(make: Make) -> Make:

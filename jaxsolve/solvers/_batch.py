@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,8 +20,10 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from jaxsolve.evaluate import root_values
+from jaxsolve.game import Range, checked
 from jaxsolve.solvers._loop import SolveState, average_policy, current_policy, init_state, run
-from jaxsolve.solvers._solver import Solver
+from jaxsolve.solvers._names import load_solver
+from jaxsolve.solvers._solver import Iterations, Solver
 from jaxsolve.solvers._sweep import HasSweep
 from jaxsolve.tree import Policy, PublicTree
 from jaxsolve.types import Array
@@ -82,13 +84,14 @@ class _Spec(NamedTuple):
     mesh: Mesh
 
 
+@checked
 def solve_batch(
     trees: PublicTree | Sequence[PublicTree],
-    solvers: Solver | Sequence[Solver],
+    solvers: Solver | str | Sequence[Solver | str],
     *,
-    iterations: int,
-    measure_every: int | None = None,
-    chunk: int | None = None,
+    iterations: Iterations,
+    measure_every: Iterations | None = None,
+    chunk: Annotated[int | None, Range(1)] = None,
     devices: Sequence[jax.Device] | None = None,
 ) -> BatchResult:
     """Solves B variants at once; a single tree or solver stands for B equal ones.
@@ -99,7 +102,8 @@ def solve_batch(
 
     Args:
         trees: B trees of equal shape, or one.
-        solvers: B solvers of one family, or one; their hyper-parameters may differ.
+        solvers: B solvers of one family, or one, or their names, such as "dcfr(gamma=4)";
+            their hyper-parameters may differ.
         iterations: of each member.
         measure_every: iterations between measurements; only the end is measured by default.
         chunk: members worked on together per device; chosen by cache size on a CPU, all
@@ -107,10 +111,9 @@ def solve_batch(
         devices: devices to shard over; all local ones by default.
 
     Raises:
-        ValueError: members differ in shape or family, or counts do not match.
+        ValueError: members differ in shape or family, counts do not match, or an argument makes
+            no sense.
     """
-    if iterations <= 0:
-        raise ValueError(f"iterations must be positive, not {iterations}")
     members = _members(trees, solvers)
     size = len(members)
     mesh = Mesh(np.asarray(devices if devices is not None else jax.local_devices()), ("batch",))
@@ -143,10 +146,11 @@ def solve_batch(
 
 
 def _members(
-    trees: PublicTree | Sequence[PublicTree], solvers: Solver | Sequence[Solver]
+    trees: PublicTree | Sequence[PublicTree], solvers: Solver | str | Sequence[Solver | str]
 ) -> list[tuple[PublicTree, Solver]]:
     many_trees = [trees] if isinstance(trees, PublicTree) else list(trees)
-    many_solvers = [solvers] if isinstance(solvers, Solver) else list(solvers)
+    listed = [solvers] if isinstance(solvers, Solver | str) else list(solvers)
+    many_solvers = [load_solver(x) if isinstance(x, str) else x for x in listed]
     size = max(len(many_trees), len(many_solvers))
     for name, given in (("trees", many_trees), ("solvers", many_solvers)):
         if len(given) not in (1, size):

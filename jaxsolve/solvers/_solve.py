@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import jax
 import jax.numpy as jnp
@@ -19,13 +19,13 @@ from tqdm import tqdm
 
 from jaxsolve.compiler import compile
 from jaxsolve.evaluate import expected_values, nash_conv
-from jaxsolve.game import Game
+from jaxsolve.game import Game, Range, checked
 from jaxsolve.solvers import _checkpoint
 from jaxsolve.solvers._curve import Curve, measurement_points
 from jaxsolve.solvers._loop import SolveState, average_policy, current_policy, init_state, run
 from jaxsolve.solvers._names import load_solver
 from jaxsolve.solvers._result import Result
-from jaxsolve.solvers._solver import Solver
+from jaxsolve.solvers._solver import Iterations, Solver
 from jaxsolve.tree import Policy, PublicTree
 from jaxsolve.types import Array
 
@@ -33,17 +33,18 @@ CHUNK_SECONDS = 0.5
 """Longest time in one call, so that limits and Ctrl-C are heard."""
 
 
+@checked
 def solve(
     game: PublicTree | Game | str,
     solver: Solver | str = "pcfr+",
     *,
-    iterations: int = 1000,
-    measure_every: int | None = None,
-    target: float | None = None,
-    time_limit: float | None = None,
+    iterations: Iterations = 1000,
+    measure_every: Iterations | None = None,
+    target: Annotated[float | None, Range(above=0)] = None,
+    time_limit: Annotated[float | None, Range(above=0)] = None,
     out: str | Path | None = None,
     resume: bool = False,
-    checkpoint_seconds: float = 2.0,
+    checkpoint_seconds: Annotated[float, Range(0)] = 2.0,
     progress: bool = True,
     callback: Callable[[int, float, float], None] | None = None,
     describe: Callable[[float], str] = "{:.3g}".format,
@@ -73,7 +74,6 @@ def solve(
         ValueError: an argument makes no sense, or the checkpoint belongs to another run.
     """
     begin = time.perf_counter()
-    _check(iterations, measure_every, target, time_limit, checkpoint_seconds)
     solver = load_solver(solver) if isinstance(solver, str) else solver
     tree = game if isinstance(game, PublicTree) else compile(game)
     directory = None if out is None else Path(out)
@@ -240,20 +240,3 @@ def _interruptible() -> Iterator[Callable[[], bool]]:
         yield heard.is_set
     finally:
         signal.signal(signal.SIGINT, previous)
-
-
-def _check(
-    iterations: int,
-    measure_every: int | None,
-    target: float | None,
-    time_limit: float | None,
-    checkpoint_seconds: float,
-) -> None:
-    for name, number in (("iterations", iterations), ("measure_every", measure_every)):
-        if number is not None and (number <= 0 or number != int(number)):
-            raise ValueError(f"{name} must be a positive whole number, not {number}")
-    for name, limit in (("target", target), ("time_limit", time_limit)):
-        if limit is not None and not limit > 0:
-            raise ValueError(f"{name} must be positive, not {limit}")
-    if not checkpoint_seconds >= 0:
-        raise ValueError(f"checkpoint_seconds must be 0 or more, not {checkpoint_seconds}")

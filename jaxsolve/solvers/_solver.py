@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import jax
 from jax.tree_util import Partial
 
+from jaxsolve.game import Range
 from jaxsolve.regret import Minimizer, Step
 from jaxsolve.tree import Blocks, PublicTree
 from jaxsolve.types import Array
+
+Iterations = Annotated[int, Range(1, 2**31 - 1)]
+"""A number of iterations; they are counted in 32 bits."""
 
 
 class Sampler(Protocol):

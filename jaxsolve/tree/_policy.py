@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -122,19 +121,36 @@ class Policy:
 
 
 def check_policy(tree: PublicTree, policy: Sequence[Blocks]) -> None:
-    """Raises AssertionError if the blocks of a policy have not the shapes of a tree.
+    """Refuses a policy of another game, or one that holds what is no probability.
 
     Args:
         tree: the game.
         policy: per player, blocks [A, N, ...].
+
+    Raises:
+        ValueError: the blocks have not the shapes of the tree, or entries are not from 0 to 1.
+            Entries that JAX traces are not looked at.
     """
     n = len(tree.players)
-    assert len(policy) == n, f"a policy of {len(policy)} players for a game of {n}"
+    if len(policy) != n:
+        raise ValueError(f"a policy of {len(policy)} players for a game of {n}")
     for i, (player, blocks) in enumerate(zip(tree.players, policy, strict=True)):
         want = [(*legal.shape[:2], *player.root_reach.shape[1:]) for legal in player.legal]
-        hint = f"blocks [A, N, ...] of player {i}: is it a policy of another game or layout?"
-        assert len(blocks) == len(want), f"{len(blocks)} instead of {len(want)} {hint}"
-        chex.assert_shape(blocks, want, custom_message=hint)
+        found = [jnp.shape(b) for b in blocks]
+        if found != want:
+            k = next((k for k, (a, b) in enumerate(zip(found, want, strict=False)) if a != b), -1)
+            sizes = f"{found[k]} instead of {want[k]}" if k >= 0 else ""
+            raise ValueError(
+                f"player {i} has {sizes or f'{len(found)} instead of {len(want)}'} blocks "
+                "[A, N, ...]: is it a policy of another game or layout?"
+            )
+        known = [np.asarray(b) for b in blocks if not isinstance(b, jax.core.Tracer)]
+        # Written so that NaN is bad.
+        if not all(np.all((b >= -1e-6) & (b <= 1 + 1e-3)) for b in known):
+            raise ValueError(
+                f"the policy of player {i} holds entries that are not probabilities from 0 to 1 "
+                "(NaN, perhaps)"
+            )
 
 
 def uniform_policy(tree: PublicTree) -> Policy:

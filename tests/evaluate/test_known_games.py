@@ -201,5 +201,5 @@ def test_a_policy_of_another_game_is_refused(evaluate):
         (js.compile(games.load("kuhn"), layout="hands"), "another game or layout"),
         (js.compile(games.load("kuhn(players=3)")), "3 players for a game of 2"),
     ):
-        with pytest.raises(AssertionError, match=words):
+        with pytest.raises(ValueError, match=words):
             evaluate(tree, js.uniform_policy(other))

@@ -101,7 +101,7 @@ def test_refuses_what_does_not_fit(tree):
         js.solve_batch([tree] * 3, [js.cfr()] * 2, iterations=1)
     with pytest.raises(ValueError, match="different kinds"):
         js.solve_batch(tree, [js.cfr(), js.pcfr_plus()], iterations=1)
-    with pytest.raises(ValueError, match="positive"):
+    with pytest.raises(ValueError, match="iterations should be a whole number"):
         js.solve_batch(tree, js.cfr(), iterations=0)
     small = js.compile(games.load("matching_pennies(numbers=5)"), bucket=coarse)
     large = js.compile(games.load("matching_pennies(numbers=50)"), bucket=coarse)

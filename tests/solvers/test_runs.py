@@ -330,12 +330,18 @@ def test_no_flipped_bit_of_a_checkpoint_gets_in(run: Path, kuhn: js.PublicTree) 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"iterations": 0}, "iterations must be a positive whole number, not 0"),
-        ({"iterations": 2.5}, "iterations must be a positive whole number, not 2.5"),
-        ({"measure_every": -1}, "measure_every must be a positive whole number, not -1"),
-        ({"target": 0}, "target must be positive, not 0"),
-        ({"time_limit": float("nan")}, "time_limit must be positive, not nan"),
-        ({"checkpoint_seconds": -1}, "checkpoint_seconds must be 0 or more, not -1"),
+        ({"iterations": 0}, "iterations should be a whole number from 1 to 2,147,483,647, not 0"),
+        (
+            {"iterations": 2.5},
+            "iterations should be a whole number from 1 to 2,147,483,647, not 2.5",
+        ),
+        (
+            {"measure_every": -1},
+            "measure_every should be a whole number from 1 to 2,147,483,647 or None, not -1",
+        ),
+        ({"target": 0}, "target should be a number above 0 or None, not 0"),
+        ({"time_limit": float("nan")}, "time_limit should be a number above 0 or None, not nan"),
+        ({"checkpoint_seconds": -1}, "checkpoint_seconds should be a number of at least 0, not -1"),
         ({"resume": True}, "needs out=, the directory of the run to continue"),
         ({"out": __file__}, "is a file, not a directory for the results"),
         (

@@ -22,8 +22,8 @@ from jaxsolve.types import Array, Scalar
 
 @checked
 def dcfr(
-    alpha: Annotated[Scalar, Range()] = 1.5,
-    beta: Annotated[Scalar, Range()] = 0.0,
+    alpha: Scalar = 1.5,
+    beta: Scalar = 0.0,
     gamma: Annotated[Scalar, Range(0)] = 2.0,
 ) -> Solver:
     """Returns DCFR(alpha, beta, gamma)."""
@@ -38,9 +38,7 @@ def lcfr() -> Solver:
 
 
 @checked
-def dcfr_plus(
-    alpha: Annotated[Scalar, Range()] = 1.5, gamma: Annotated[Scalar, Range(0)] = 4.0
-) -> Solver:
+def dcfr_plus(alpha: Scalar = 1.5, gamma: Annotated[Scalar, Range(0)] = 4.0) -> Solver:
     """Returns DCFR+(alpha, gamma)."""
     minimizer = regret_matching((alpha, alpha), discount=power_discount, clip=True)
     return Solver(minimizer, power_average(gamma), "dcfr+")

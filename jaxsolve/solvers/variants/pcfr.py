@@ -45,9 +45,7 @@ def apcfr_plus(
 
 
 @checked
-def pdcfr_plus(
-    alpha: Annotated[Scalar, Range()] = 2.3, gamma: Annotated[Scalar, Range(0)] = 5.0
-) -> Solver:
+def pdcfr_plus(alpha: Scalar = 2.3, gamma: Annotated[Scalar, Range(0)] = 5.0) -> Solver:
     """Returns predictive discounted CFR+(alpha, gamma)."""
     minimizer = regret_matching(
         (alpha, alpha),
