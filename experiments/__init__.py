@@ -7,6 +7,7 @@ The first line of the package's docstring is what the list of experiments shows.
 
 from experiments._discover import load as load
 from experiments._discover import names as names
+from experiments._discover import summary as summary
 from experiments._report import Report as Report
 from experiments._report import cell as cell
 from experiments._report import columns as columns

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import importlib
 import pkgutil
+from pathlib import Path
 from types import ModuleType
 
 _PACKAGE = "experiments"
@@ -15,6 +17,13 @@ def names() -> list[str]:
     package = importlib.import_module(_PACKAGE)
     found = (m.name for m in pkgutil.iter_modules(package.__path__) if m.ispkg)
     return sorted(name for name in found if not name.startswith("_"))
+
+
+def summary(name: str) -> str:
+    """Returns the first line of an experiment's docstring, without importing it."""
+    source = Path(__file__).parent / name / "__init__.py"
+    text = ast.get_docstring(ast.parse(source.read_text(encoding="utf-8"))) or ""
+    return text.partition("\n")[0]
 
 
 def load(name: str) -> ModuleType:

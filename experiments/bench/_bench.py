@@ -35,7 +35,7 @@ def main(
     against: str = "openspiel,liteefg",
     large: bool = False,
     solver: str = "cfr+",
-    record: bool | None = None,
+    record: bool = False,
     say: Callable[[str], None] = print,
 ) -> Report:
     """Returns the measurements, after saving them in `out`.
@@ -48,8 +48,7 @@ def main(
             to install it.
         large: goofspiel with 6 and 7 cards too (7: two minutes and 11 GiB).
         solver: ours, by name; peers always run CFR+.
-        record: also write the files of this device in `RESULTS`; by default for a run of the
-            whole table.
+        record: also write the files of this device in `RESULTS`.
         say: receives progress, a line at a time.
 
     Raises:
@@ -61,7 +60,7 @@ def main(
     js.load_solver(solver)
     rows: list[dict[str, Any]] = []
     for game in chosen:
-        say(f"{game.name} ...")
+        say(f"{game.name}: building, compiling and racing to {TARGET:g} in fresh processes ...")
         rows += measure(game, peers, solver, quick=quick, say=say)
     report = Report(
         "bench",
@@ -79,7 +78,7 @@ def main(
     report.shown = _table.lines(report)
     report.save(out, figure=_table.figure(report))
     (out / "bench.md").write_text(_table.text(report))
-    if record or (record is None and not quick and games is None):
+    if record:
         report.record(RESULTS, text=_table.text(report))
     return report
 

@@ -24,27 +24,29 @@ def bench(
     ] = False,
     solver: Annotated[str, typer.Option(help="ours; peers run cfr+")] = "cfr+",
     record: Annotated[
-        bool | None,
-        typer.Option(help="write experiments/bench/results too; so does a run of the whole table"),
-    ] = None,
+        bool, typer.Option("--record", help="write experiments/bench/results of this clone, too")
+    ] = False,
     out: Annotated[Path, typer.Option(help="folder for result.json, bench.md and bench.png")] = (
         Path("runs/bench")
     ),
     x64: _setup.X64 = False,
 ) -> None:
     """Measure build, compilation, iterations, memory and time to 1e-3, beside other solvers."""
+    print("importing JAX and the contestants ...", file=sys.stderr, flush=True)
     _setup.start_jax(x64=x64)
-
-    experiments = _reproduce.experiments()
-    report = experiments.load("bench").main(
-        quick,
-        out,
-        games=games,
-        against=against,
-        large=large,
-        solver=solver,
-        record=record,
-        say=lambda line: print(line, file=sys.stderr, flush=True),
+    report = (
+        _reproduce.experiments()
+        .load("bench")
+        .main(
+            quick,
+            out,
+            games=games,
+            against=against,
+            large=large,
+            solver=solver,
+            record=record,
+            say=lambda line: print(line, file=sys.stderr, flush=True),
+        )
     )
     _reproduce.show(report)
     for peer, mean in report.extra["geometric_mean"].items():

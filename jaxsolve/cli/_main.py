@@ -23,11 +23,30 @@ app.command("play")(_play.play)
 app.command("reproduce")(_reproduce.reproduce)
 app.add_typer(_holdem.app, name="holdem")
 
+EXTRAS = {
+    "flax": "learn",
+    "optax": "learn",
+    "orbax": "learn",
+    "matplotlib": "plot",
+    "pandas": "plot",
+    "pyspiel": "openspiel",
+    "open_spiel": "openspiel",
+    "pgx": "pgx",
+}
+"""Which extra of this package brings a package."""
+
 
 def main() -> None:
     """Runs the command line; bad input is one message on standard error and exit status 2."""
     try:
         app()
     except (ValueError, OSError, ImportError, MemoryError) as error:
-        print(f"jaxsolve: {error}", file=sys.stderr)
+        print(f"jaxsolve: {error}{_missing(error)}", file=sys.stderr)
         sys.exit(2)
+
+
+def _missing(error: Exception) -> str:
+    """Returns how to install the package that an import did not find, "" for other errors."""
+    package = (getattr(error, "name", None) or "").partition(".")[0]
+    extra = EXTRAS.get(package) if isinstance(error, ModuleNotFoundError) else None
+    return f'; to install it: pip install "jaxsolve[{extra}]"' if extra else ""

@@ -24,8 +24,7 @@ def reproduce(
     found = experiments()
     if name is None:
         for known in found.names():
-            summary = (found.load(known).__doc__ or "").strip().splitlines()
-            print(f"{known:20s} {summary[0] if summary else ''}")
+            print(f"{known:20s} {found.summary(known)}")
         return
     experiment = found.load(name)
     _setup.start_jax()
