@@ -6,7 +6,10 @@ A new game is one file with an `ENTRY`, and one line in each of the three blocks
 
 from __future__ import annotations
 
-from games import (
+from jaxsolve.game import Entry, Game, registered
+from jaxsolve.game import load as _load
+
+from . import (
     battleship,
     blotto,
     coin_toss,
@@ -25,25 +28,23 @@ from games import (
     scotland_yard,
     tic_tac_toe,
 )
-from games.battleship import Battleship as Battleship
-from games.blotto import Blotto as Blotto
-from games.coin_toss import CoinToss as CoinToss
-from games.dark_hex import DarkHex as DarkHex
-from games.goofspiel import Goofspiel as Goofspiel
-from games.holdem import Holdem as Holdem
-from games.kuhn import Kuhn as Kuhn
-from games.leduc import Leduc as Leduc
-from games.liars_dice import LiarsDice as LiarsDice
-from games.matching_pennies import MatchingPennies as MatchingPennies
-from games.matrix import Matrix as Matrix
-from games.nolimit_leduc import NoLimitLeduc as NoLimitLeduc
-from games.oshi_zumo import OshiZumo as OshiZumo
-from games.phantom_ttt import PhantomTicTacToe as PhantomTicTacToe
-from games.rps_plus import RockPaperScissorsPlus as RockPaperScissorsPlus
-from games.scotland_yard import ScotlandYard as ScotlandYard
-from games.tic_tac_toe import TicTacToe as TicTacToe
-from jaxsolve.game import Entry, Game, registered
-from jaxsolve.game import load as _load
+from .battleship import Battleship as Battleship
+from .blotto import Blotto as Blotto
+from .coin_toss import CoinToss as CoinToss
+from .dark_hex import DarkHex as DarkHex
+from .goofspiel import Goofspiel as Goofspiel
+from .holdem import Holdem as Holdem
+from .kuhn import Kuhn as Kuhn
+from .leduc import Leduc as Leduc
+from .liars_dice import LiarsDice as LiarsDice
+from .matching_pennies import MatchingPennies as MatchingPennies
+from .matrix import Matrix as Matrix
+from .nolimit_leduc import NoLimitLeduc as NoLimitLeduc
+from .oshi_zumo import OshiZumo as OshiZumo
+from .phantom_ttt import PhantomTicTacToe as PhantomTicTacToe
+from .rps_plus import RockPaperScissorsPlus as RockPaperScissorsPlus
+from .scotland_yard import ScotlandYard as ScotlandYard
+from .tic_tac_toe import TicTacToe as TicTacToe
 
 GAMES: dict[str, Entry] = {
     "battleship": battleship.ENTRY,
@@ -76,4 +77,4 @@ def load(text: str) -> Game:
     Raises:
         ValueError: the name, a parameter or the syntax is wrong.
     """
-    return _load(text, registered() | GAMES)
+    return _load(text, registered())

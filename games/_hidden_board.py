@@ -19,8 +19,9 @@ from typing import NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from games.tic_tac_toe import DRAW, PLAYING, cell_name, result_utility
 from jaxsolve.types import NOTHING, TERMINAL, Array
+
+from .tic_tac_toe import DRAW, PLAYING, cell_name, result_utility
 
 FAILED, STOOD = 0, 1
 OVER = 2

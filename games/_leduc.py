@@ -12,8 +12,9 @@ from typing import NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from games._cards import SUITS, rank_name
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
+
+from ._cards import SUITS, rank_name
 
 FOLD, CALL, RAISE = 0, 1, 2
 """Actions; larger numbers are raises, too."""

@@ -26,10 +26,11 @@ from typing import Annotated, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from games._params import Points, name_of
-from games.tic_tac_toe import cell_name
 from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import NOTHING, TERMINAL, Array
+
+from ._params import Points, name_of
+from .tic_tac_toe import cell_name
 
 PLACED, WATER, HIT, SUNK = 0, 1, 2, 3
 MAX_FLEETS = 100_000

@@ -21,9 +21,10 @@ from typing import Annotated, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from games._params import name_of
 from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import NOTHING, TERMINAL, Array
+
+from ._params import name_of
 
 
 class State(NamedTuple):

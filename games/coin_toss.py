@@ -18,9 +18,10 @@ from typing import NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from games._params import Points, name_of
 from jaxsolve.game import Entry, Reference, checked
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
+
+from ._params import Points, name_of
 
 HEADS, TAILS = 0, 1
 SELL, PLAY = 0, 1

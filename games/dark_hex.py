@@ -23,10 +23,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from games._hidden_board import HiddenBoard
-from games._params import name_of
 from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import Array
+
+from ._hidden_board import HiddenBoard
+from ._params import name_of
 
 NEIGHBOURS = ((0, 1), (0, -1), (1, 0), (-1, 0), (-1, 1), (1, -1))
 

@@ -24,9 +24,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from games._params import name_of
 from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
+
+from ._params import name_of
 
 TIE, WON_0, WON_1, BID_MADE = 0, 1, 2, 3
 """Public announcements: who took the trick, or that player 0 has made their bid."""

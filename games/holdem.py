@@ -25,10 +25,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from games._params import MAX_CHIPS, Chips, PotFraction, name_of
 from jaxsolve import holdem
 from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import CHANCE, NOTHING, Array
+
+from ._params import MAX_CHIPS, Chips, PotFraction, name_of
 
 FOLD, CALL, RAISE = 0, 1, 2
 """Actions; with several sizes RAISE is the first, and all-in the last."""

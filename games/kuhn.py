@@ -17,10 +17,11 @@ from typing import Annotated, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from games._cards import rank_name
-from games._params import name_of
 from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
+
+from ._cards import rank_name
+from ._params import name_of
 
 PASS, BET = 0, 1
 DEALT = 2

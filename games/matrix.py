@@ -17,9 +17,10 @@ from typing import Annotated, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from games._params import Points, name_of
 from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import NOTHING, TERMINAL, Array
+
+from ._params import Points, name_of
 
 Row = Annotated[tuple[Points, ...], Range(1)]
 Table = Annotated[tuple[Row, ...], Range(1)]

@@ -21,11 +21,12 @@ from typing import Annotated
 
 import jax.numpy as jnp
 
-from games._cards import RANKS, SUITS
-from games._leduc import RAISE, LeducRules, State
-from games._params import Chips, PotFraction, name_of
 from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import Array
+
+from ._cards import RANKS, SUITS
+from ._leduc import RAISE, LeducRules, State
+from ._params import Chips, PotFraction, name_of
 
 
 @checked

@@ -16,11 +16,12 @@ from __future__ import annotations
 import dataclasses
 from typing import Annotated, Literal
 
-from games._hidden_board import HiddenBoard
-from games._params import name_of
-from games.tic_tac_toe import check_board, has_line, winning_lines
 from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import Array
+
+from ._hidden_board import HiddenBoard
+from ._params import name_of
+from .tic_tac_toe import check_board, has_line, winning_lines
 
 
 @checked

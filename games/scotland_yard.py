@@ -21,10 +21,11 @@ from typing import Annotated, Literal, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from games._params import name_of
-from games._scotland_yard_maps import Map, named_map, taxi_map
 from jaxsolve.game import Entry, Range, Reference, checked
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
+
+from ._params import name_of
+from ._scotland_yard_maps import Map, named_map, taxi_map
 
 PLAYING, CAUGHT, BLOCKED, FREE = 0, 1, 2, 3
 """Results, as they are announced after a detective's move."""

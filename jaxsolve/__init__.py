@@ -1,7 +1,8 @@
 """jaxsolve: imperfect-information games as public-tree tensors, solved on CPU, GPU and TPU.
 
 The folders below `jaxsolve` are its attributes. Those that a solver does not need (`js.agents`,
-`js.learn`, `js.nets`, `js.plot`, `js.testing`) are imported when they are first asked for.
+`js.learn`, `js.nets`, `js.plot`, `js.testing`) are imported when they are first asked for. So is
+`js.games`, the package of games.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from jaxsolve.evaluate import expected_values as expected_values
 from jaxsolve.evaluate import exploitability as exploitability
 from jaxsolve.evaluate import nash_conv as nash_conv
 from jaxsolve.evaluate import solve_lp as solve_lp
+from jaxsolve.game import bundled as _bundled
 from jaxsolve.solvers import SAMPLERS as SAMPLERS
 from jaxsolve.solvers import SOLVERS as SOLVERS
 from jaxsolve.solvers import BatchResult as BatchResult
@@ -72,10 +74,12 @@ if TYPE_CHECKING:
 else:  # a type checker would take every name for a module
 
     def __getattr__(name: str) -> ModuleType:
+        if name == "games":
+            return _bundled()
         if name in _LAZY:
             return importlib.import_module(f"jaxsolve.{name}")
         raise AttributeError(f"module 'jaxsolve' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_LAZY, "games"})

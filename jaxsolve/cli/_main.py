@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
@@ -12,7 +13,6 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Solve imperfect-information games.",
 )
 app.command("games")(_games.games)
 app.command("solvers")(_games.solvers)
@@ -34,6 +34,26 @@ EXTRAS = {
     "pgx": "pgx",
 }
 """Which extra of this package brings a package."""
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        import importlib.metadata
+
+        import jaxsolve
+
+        print(f"jaxsolve {jaxsolve.__version__}, JAX {importlib.metadata.version('jax')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="print the version"),
+    ] = False,
+) -> None:
+    """Solve imperfect-information games."""
 
 
 def main() -> None:

@@ -1,15 +1,18 @@
 """Loading a game by its string, e.g. "leduc(ranks=3,suits=2)".
 
-Games are found through the entry-point group `jaxsolve.games`: each entry is a mapping
-{name: Entry}. The games of this repository and a user's own have the same standing.
+Games come from the package of games beside this one and from the entry-point group
+`jaxsolve.games`: each entry is a mapping {name: Entry}.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import importlib.metadata
+import importlib.util
 import inspect
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from jaxsolve.game import _file, _pgx
@@ -55,9 +58,18 @@ class Entry:
         return {n: p.default for n, p in inspect.signature(self.make).parameters.items()}
 
 
+def bundled() -> ModuleType:
+    """Returns the package of games that comes with this one.
+
+    It is `games` in a clone and `jaxsolve.games` in an installed wheel.
+    """
+    inside = importlib.util.find_spec("jaxsolve.games") is not None
+    return importlib.import_module("jaxsolve.games" if inside else "games")
+
+
 def registered() -> dict[str, Entry]:
     """Returns every installed game by name."""
-    table: dict[str, Entry] = {}
+    table: dict[str, Entry] = dict(bundled().GAMES)
     for point in importlib.metadata.entry_points(group="jaxsolve.games"):
         table.update(point.load())
     return dict(sorted(table.items()))

@@ -107,7 +107,7 @@ def test_a_network_learns_the_values(leduc):
         tree, limit, policies, values=lambda states: network.apply(found.parameters, features)
     )
     assert limited.info.values.shape == exact.shape
-    with pytest.raises(ValueError, match="targets have shape"):
+    with pytest.raises(ValueError, match="targets of a state have shape"):
         fit(network, features, exact[:, :, :1], jax.random.key(0))
 
 

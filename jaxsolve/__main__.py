@@ -1,0 +1,5 @@
+"""`python -m jaxsolve`: the command line."""
+
+from jaxsolve.cli import main
+
+main()
