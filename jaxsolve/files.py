@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
+import signal
+import threading
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +58,30 @@ def load_arrays(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, np.nda
     if header.get("kind") != kind:
         raise ValueError(f"{path} is a {header.get('kind')}, not a {kind}")
     return header, arrays
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[Callable[[], bool]]:
+    """Holds the first Ctrl-C back, so that work is not lost in the middle; a second one is heard.
+
+    Yields:
+        A function that says whether there was one. Outside of the main thread there never is.
+    """
+    heard = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield heard.is_set
+        return
+
+    def listen(*_: Any) -> None:
+        if heard.is_set():
+            raise KeyboardInterrupt
+        heard.set()
+
+    previous = signal.signal(signal.SIGINT, listen)
+    try:
+        yield heard.is_set
+    finally:
+        signal.signal(signal.SIGINT, previous)
 
 
 def differences(have: Mapping[str, Any], want: Mapping[str, Any]) -> str:

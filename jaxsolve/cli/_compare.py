@@ -34,6 +34,7 @@ def compare(
     import rich.table
 
     import jaxsolve as js
+    from jaxsolve.files import uninterrupted
     from jaxsolve.solvers import load_solver
     from jaxsolve.solvers.variants import SOLVERS
 
@@ -50,19 +51,20 @@ def compare(
                 break
     except KeyboardInterrupt:  # while something is compiled
         pass
-    title = f"{tree.info.name}, {iterations:,} iterations"
-    table = rich.table.Table(
-        "solver", "exploitability", "ms / iteration", "compiling s", title=title
-    )
-    for name, r in sorted(results.items(), key=lambda item: item[1].exploitability):
-        pace = f"{1e3 * r.seconds / max(r.iterations, 1):.4f}"
-        note = f" ({r.status} at {r.iterations:,})" if r.iterations < iterations else ""
-        table.add_row(name, f"{r.exploitability:.6g}{note}", pace, f"{r.compile_seconds:.2f}")
-    show(table)
-    if out is not None and results:
-        out.mkdir(parents=True, exist_ok=True)
-        _write(results, out, game, title)
-        print(f"written to {out}", file=sys.stderr)
+    with uninterrupted():
+        title = f"{tree.info.name}, {iterations:,} iterations"
+        table = rich.table.Table(
+            "solver", "exploitability", "ms / iteration", "compiling s", title=title
+        )
+        for name, r in sorted(results.items(), key=lambda item: item[1].exploitability):
+            pace = f"{1e3 * r.seconds / max(r.iterations, 1):.4f}"
+            note = f" ({r.status} at {r.iterations:,})" if r.iterations < iterations else ""
+            table.add_row(name, f"{r.exploitability:.6g}{note}", pace, f"{r.compile_seconds:.2f}")
+        show(table)
+        if out is not None and results:
+            out.mkdir(parents=True, exist_ok=True)
+            _write(results, out, game, title)
+            print(f"written to {out}", file=sys.stderr)
     left = [n for n in names if n not in results or results[n].status == "interrupted"]
     if left:
         print(f"stopped; not finished: {', '.join(left)}", file=sys.stderr)

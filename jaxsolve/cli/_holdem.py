@@ -46,7 +46,10 @@ def solve(
     ] = True,
     x64: _setup.X64 = False,
 ) -> None:
-    """Solve a spot: result.json, root.csv, root.png, ranges.png, curve.csv, policy.npz in --out."""
+    """Solve a spot, into --out: result.json, root.csv, curve.csv, policy.npz and a checkpoint.
+
+    With matplotlib the pictures root.png, range_oop.png, range_ip.png and curve.png, too.
+    """
     _setup.check_out(out)
     if resume and out is None:
         raise ValueError("--resume needs --out, the directory of the run to continue")
@@ -54,6 +57,7 @@ def solve(
     import logging
 
     from jaxsolve import holdem as he
+    from jaxsolve.files import uninterrupted
 
     logging.basicConfig(format="%(message)s", level=logging.INFO)
     logging.getLogger("jax").setLevel(logging.WARNING)
@@ -77,12 +81,14 @@ def solve(
         resume=resume,
         callback=report,
     )
-    if not as_json:
-        show_rows(result.node().summary_rows())
-    print(repr(result), file=sys.stderr)
-    if out is not None:
-        _write(result, out)
-        print(f"written to {out}", file=sys.stderr)
+    with uninterrupted():
+        if out is not None:
+            _write(result, out)
+        if not as_json:
+            show_rows(result.node().summary_rows())
+        print(repr(result), file=sys.stderr)
+        if out is not None:
+            print(f"written to {out}", file=sys.stderr)
     if result.status == "interrupted":
         raise typer.Exit(130)
     if result.status == "non-finite":

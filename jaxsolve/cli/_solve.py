@@ -46,6 +46,7 @@ def solve(
         raise ValueError("--resume needs --out, the directory of the run to continue")
     _setup.start_jax(x64=x64)
     import jaxsolve as js
+    from jaxsolve.files import uninterrupted
     from jaxsolve.solvers import load_solver
 
     variant = load_solver(solver, simultaneous=simultaneous)
@@ -75,14 +76,15 @@ def solve(
         checkpoint_seconds=checkpoint_seconds,
         callback=report,
     )
-    if out is not None:
-        _write(result, out, config)
-    if not as_json:
-        print(result.curve)
-        print(f"values: {', '.join(f'{x:.7g}' for x in result.values)}")
-    print(result, file=sys.stderr)
-    if out is not None:
-        print(f"written to {out}", file=sys.stderr)
+    with uninterrupted():
+        if out is not None:
+            _write(result, out, config)
+        if not as_json:
+            print(result.curve)
+            print(f"values: {', '.join(f'{x:.7g}' for x in result.values)}")
+        print(result, file=sys.stderr)
+        if out is not None:
+            print(f"written to {out}", file=sys.stderr)
     if result.status == "interrupted":
         kept = f"; add --resume to go on from {out}" if out is not None else ""
         print(f"stopped at iteration {result.iterations:,}{kept}", file=sys.stderr)

@@ -62,28 +62,33 @@ def parse_range(text: str) -> np.ndarray:
     - `full` or `random`: every hand;
     - `QQ+:0.25`: each of these hands with this weight, in (0, 1]; without one it is 1.
 
-    A hand may be there twice only with one weight.
+    A hand that several items name has the weight of the most specific one: `AhKd:0.5` overrides
+    `AKo`, which overrides `AK`, wherever they stand. An item is more specific than another if it
+    names some of its hands and no others.
 
     Raises:
-        ValueError: points at the place and says what to write instead.
+        ValueError: two items that give a hand different weights are equally specific, or the text
+            makes no sense; points at the place and says what to write instead.
     """
     weights = np.zeros(NUM_HANDS)
     owner = np.zeros(NUM_HANDS, np.int64)
-    items = read_range(text)
+    items = sorted(read_range(text), key=lambda item: -len(item.hands))
     for k, item in enumerate(items):
         before = weights[item.hands]
         clash = item.hands[(before > 0) & (before != item.weight)]
-        if len(clash):
-            first = items[owner[clash[0]]]
-            raise ValueError(
-                range_error(
-                    text,
-                    item.position,
-                    f"{hand_name(clash[0])} has weight {item.weight:g} in {item.text!r}, but "
-                    f"{first.weight:g} in {first.text!r} at character {first.position + 1}: "
-                    "write each hand with one weight",
+        for above, where in zip(*np.unique(owner[clash], return_index=True), strict=True):
+            hand, other = clash[where], items[above]
+            if len(item.hands) == len(other.hands) or not np.isin(item.hands, other.hands).all():
+                first, last = sorted((item, other), key=lambda x: x.position)
+                raise ValueError(
+                    range_error(
+                        text,
+                        last.position,
+                        f"{hand_name(hand)} has weight {last.weight:g} in {last.text!r}, but "
+                        f"{first.weight:g} in {first.text!r} at character {first.position + 1}: "
+                        "write each hand with one weight",
+                    )
                 )
-            )
         weights[item.hands], owner[item.hands] = item.weight, k
     return weights
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +17,7 @@ from tqdm import tqdm
 
 from jaxsolve.compiler import compile
 from jaxsolve.evaluate import expected_values, nash_conv
+from jaxsolve.files import uninterrupted
 from jaxsolve.game import Game, Range, checked
 from jaxsolve.solvers import _checkpoint
 from jaxsolve.solvers._curve import Curve, measurement_points
@@ -103,7 +102,7 @@ def solve(
 
     kept, pace, interval = time.perf_counter(), 0.0, checkpoint_seconds
     bar = tqdm(total=iterations, initial=done, disable=not progress, desc=solver.name, unit="it")
-    with bar, _interruptible() as interrupted:
+    with bar, uninterrupted() as interrupted:
         while done < iterations and status == "iteration limit":
             stop = next(p for p in points if p > done)
             count = _chunk(stop - done, pace)
@@ -137,7 +136,7 @@ def solve(
         if directory is not None and status != "non-finite":
             planned = done if status == "target" else iterations
             _checkpoint.save(directory, identity, state, rows, seconds, planned)
-    average, current = _policies(tree, state)
+        average, current = _policies(tree, state)
     return Result(
         average=average,
         current=current,
@@ -220,23 +219,3 @@ _init = jax.jit(init_state)
 def _chunk(left: int, pace: float) -> int:
     """Returns how many iterations to run in one call; the outcome does not depend on it."""
     return max(1, min(left, int(CHUNK_SECONDS / pace))) if pace > 0 else 1
-
-
-@contextlib.contextmanager
-def _interruptible() -> Iterator[Callable[[], bool]]:
-    """Turns the first Ctrl-C into a flag, so that no state is lost in the middle of a call."""
-    heard = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield heard.is_set
-        return
-
-    def listen(*_: Any) -> None:
-        if heard.is_set():
-            raise KeyboardInterrupt
-        heard.set()
-
-    previous = signal.signal(signal.SIGINT, listen)
-    try:
-        yield heard.is_set
-    finally:
-        signal.signal(signal.SIGINT, previous)

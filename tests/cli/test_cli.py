@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -300,3 +300,19 @@ def test_resuming_where_there_is_nothing_says_so(cli: Cli, tmp_path: Path) -> No
     ran = cli("solve", "kuhn", "--iterations", 5, "--resume", "--out", tmp_path / "new")
     assert ran.status == 0
     assert "no checkpoint in" in ran.err
+
+
+def test_ctrl_c_while_files_are_written_loses_none(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = js.save_policy
+
+    def press(*arguments: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        save(*arguments)
+
+    monkeypatch.setattr(js, "save_policy", press)
+    ran = cli(*KUHN, "--iterations", 5, "--out", tmp_path)
+    assert ran.status == 0
+    assert "written to" in ran.err
+    assert {"policy.npz", "config.json", "curve.png"} <= {f.name for f in tmp_path.iterdir()}

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxsolve.holdem import HANDS, RANKS, Range, format_range, hand_name, parse_range
+from jaxsolve.holdem import (
+    HANDS,
+    RANKS,
+    Range,
+    format_range,
+    hand_index,
+    hand_name,
+    parse_range,
+)
 from jaxsolve.holdem import parse_cards as cards
 
 OOP = "66+,A8s+,A5s-A4s,AJo+,K9s+,KQo,QTs+,JTs,96s+,85s+,75s+,65s,54s"
@@ -98,6 +106,16 @@ def test_weights_and_separators() -> None:
     assert expected.sum() == 18 * 0.25 + 0.5 + 4
 
 
+def test_a_more_specific_item_overrides() -> None:
+    weights = parse_range("AhKd:0.5,AJo+,QQ:0.25,66+,full:0.1")
+    assert weights[hand_index(*cards("AhKd"))] == 0.5
+    assert weights[hand_index(*cards("AhKc"))] == 1
+    assert weights[hand_index(*cards("QhQc"))] == 0.25
+    assert weights[hand_index(*cards("6h6c"))] == 1
+    assert weights[hand_index(*cards("AhKh"))] == 0.1
+    np.testing.assert_array_equal(weights, parse_range("full:0.1,66+,QQ:0.25,AJo+,AhKd:0.5"))
+
+
 @pytest.mark.parametrize(
     ("text", "character", "words"),
     [
@@ -135,7 +153,8 @@ def test_weights_and_separators() -> None:
         ("AA,,KK", 3, "an empty item"),
         ("AA,", 3, "an empty item"),
         (" ,AA", 2, "an empty item"),
-        ("QQ:0.5, JJ+", 9, r"QdQc has weight 1 in 'JJ\+', but 0.5 in 'QQ:0.5' at character 1:"),
+        ("QQ:0.5, QQ", 9, "QdQc has weight 1 in 'QQ', but 0.5 in 'QQ:0.5' at character 1:"),
+        ("JJ+:0.5, QQ-22", 10, r"QdQc has weight 1 in 'QQ-22', but 0.5 in 'JJ\+:0.5' at character"),
     ],
 )
 def test_errors_point_at_the_place(text: str, character: int, words: str) -> None:
