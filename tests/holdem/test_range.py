@@ -154,7 +154,7 @@ def test_a_more_specific_item_overrides() -> None:
         ("AA,", 3, "an empty item"),
         (" ,AA", 2, "an empty item"),
         ("QQ:0.5, QQ", 9, "QdQc has weight 1 in 'QQ', but 0.5 in 'QQ:0.5' at character 1:"),
-        ("JJ+:0.5, QQ-22", 10, r"QdQc has weight 1 in 'QQ-22', but 0.5 in 'JJ\+:0.5' at character"),
+        ("JJ+:0.5, QQ-22", 10, r"JdJc has weight 1 in 'QQ-22', but 0.5 in 'JJ\+:0.5' at character"),
     ],
 )
 def test_errors_point_at_the_place(text: str, character: int, words: str) -> None:
