@@ -157,10 +157,10 @@ class LeducRules:
             move, shown = int(public[0]), int(public[1])
             card = card if private[0] == NOTHING else self._card(private[0])
             if 0 <= move < self.num_moves:
-                state = self._bet(state, np.int32(move))
+                state = self._bet(state, jnp.int32(move))
             elif move == self.num_moves or shown != NOTHING:
                 # Which private cards they are makes no difference to the bets.
-                state = self._deal(state, np.int32(max(shown, 0)))
+                state = self._deal(state, jnp.int32(max(shown, 0)))
                 board = board if shown == NOTHING else self._card(shown)
         paid, folded = np.asarray(state.paid), np.asarray(state.folded)
         stack = f" of {most}" if (most := getattr(self, "stack", None)) else ""

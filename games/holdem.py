@@ -242,7 +242,7 @@ class Holdem:
                 board += self.observation_name(public, np.full(2, NOTHING))
                 betting = holdem.next_street(self.rules, betting)
             elif 0 <= move < self.num_moves:
-                betting = self._move(state._replace(betting=betting), np.int32(move)).betting
+                betting = self._move(state._replace(betting=betting), jnp.int32(move)).betting
         spent, left = np.asarray(betting.spent), np.asarray(betting.stack - betting.spent)
         seats = "\n".join(
             f"  {seat_name(i, player)}: {spent[i]} in the pot, {left[i]} behind"

@@ -76,6 +76,7 @@ def train(
     out: str | Path | None = None,
     resume: bool = False,
     log_every: int = 50,
+    callback: Callable[[dict[str, float]], None] | None = None,
     validate: Callable[[Net], dict[str, float]] | None = None,
     time_limit: float | None = None,
     progress: bool = True,
@@ -92,6 +93,7 @@ def train(
             numbers for TensorBoard.
         resume: go on from the last checkpoint in `out`, if there is one.
         log_every: steps between measurements, each with a checkpoint where there is a folder.
+        callback: called with each new row of the curve, such as `wandb.log` or any other logger's.
         validate: called with the network at each measurement; its numbers join the curve.
         time_limit: stop after so many seconds of training, in the middle of the plan.
         progress: show a bar on standard error.
@@ -152,6 +154,8 @@ def train(
             row |= validate(net.replace(state.params))
         bar.set_postfix(loss=f"{row['loss']:.3g}")
         curve.append(row)
+        if callback is not None:
+            callback(dict(row))
         if board is not None:
             for name, number in row.items():
                 board.add_scalar(name, number, done)
