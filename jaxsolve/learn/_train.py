@@ -154,13 +154,13 @@ def train(
             row |= validate(net.replace(state.params))
         bar.set_postfix(loss=f"{row['loss']:.3g}")
         curve.append(row)
-        if callback is not None:
-            callback(dict(row))
         if board is not None:
             for name, number in row.items():
                 board.add_scalar(name, number, done)
         if saver is not None:
             saver.save(done, state, curve)
+        if callback is not None:
+            callback(dict(row))
     bar.close()
     if board is not None:
         board.close()
