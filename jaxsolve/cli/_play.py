@@ -145,7 +145,7 @@ def _fitting(rules: Game) -> tuple[str, PublicTree | None]:
 def _about(rules: Game) -> str:
     """Returns what the file of a game says of it: its first two paragraphs, the rules."""
     module = inspect.getmodule(type(rules))
-    if module is None or module.__name__.partition(".")[0] == "jaxsolve":
+    if module is None or module.__name__.startswith("jaxsolve.game."):
         return rules.name
     return "\n\n".join((inspect.getdoc(module) or rules.name).split("\n\n")[:2])
 
