@@ -21,7 +21,7 @@ import jaxsolve as js
 
 ROOT = Path(__file__).parent.parent
 LAYERS = (
-    *("types", "files", "game", "plot", "tree", "compiler", "regret", "public", "values"),
+    *("types", "files", "game", "plot", "view", "tree", "compiler", "regret", "public", "values"),
     *("evaluate", "solvers", "subgame", "search", "nets", "learn", "agents", "native", "holdem"),
     *("testing", "cli"),
 )

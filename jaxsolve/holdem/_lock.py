@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.holdem._cards import NUM_HANDS
 from jaxsolve.holdem._range import parse_range
 from jaxsolve.holdem._report import find, find_decision, sequences
 from jaxsolve.holdem._spot_tree import Lock, SpotTree
-from jaxsolve.tree import split_blocks
+from jaxsolve.tree import lock_sequences, locked_sequences
 
 Strategy = Mapping[str, float | str | np.ndarray] | Mapping[str, Mapping[str, float]]
 """{action: probability} of all hands, or {range: {action: probability}}; see `lock`."""
@@ -61,31 +59,14 @@ def lock(
             f"probabilities after {line!r} must be 0 or more and sum to 1, not {worst}"
         )
     player = int(spot.betting.actor[node])
-    me = spot.tree.players[player]
-    locked = np.zeros((me.num_sequences, len(spot.hands)), np.float64)
-    start = me.root_reach.shape[0]
-    for block in me.blocks:  # locks so far
-        size = block.legal.shape[0] * block.legal.shape[1]
-        if block.locked is not None:
-            locked[start : start + size] = np.asarray(block.locked).reshape(size, -1)
-        start += size
+    locked = locked_sequences(spot.tree.players[player])  # so far
     rows = spot.rows[player]
     held = total != 0
     for row in np.flatnonzero((rows.node == node) & (every | (rows.board == at))):
         places = sequences(spot, player, int(row))
         locked[places] = np.where(held, wanted, locked[places])
-    blocks: list[Any] = list(split_blocks(me, jnp.asarray(locked, me.root_reach.dtype)))
-    levels = []
-    for level in me.levels:
-        new = []
-        for block in level:
-            mine = blocks.pop(0)
-            new.append(dataclasses.replace(block, locked=mine if bool((mine > 0).any()) else None))
-        levels.append(tuple(new))
-    players = list(spot.tree.players)
-    players[player] = dataclasses.replace(me, levels=tuple(levels))
     made = Lock(spot.betting.line(node), board, dict(zip(words, shares, strict=True)))
-    tree = spot.tree.replace(players=tuple(players))
+    tree = lock_sequences(spot.tree, player, locked)
     return dataclasses.replace(spot, tree=tree, locks=(*spot.locks, made))
 
 

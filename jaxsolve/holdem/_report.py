@@ -81,7 +81,7 @@ class Reports:
 
     def node(self, line: str = "", board: str | None = None) -> NodeReport:
         """Returns the report of one decision, see `node_report`."""
-        return self._report(*find(self.spot, line, board))
+        return self.at(*find(self.spot, line, board))
 
     def on_boards(self, line: str = "") -> Iterator[NodeReport]:
         """Yields the report of a decision on each board of its street.
@@ -91,14 +91,15 @@ class Reports:
         """
         node = find_decision(self.spot, line)
         for at in range(len(self.spot.streets[self.spot.betting.street[node]].boards)):
-            yield self._report(node, at)
+            yield self.at(node, at)
 
     def every(self) -> Iterator[NodeReport]:
         """Yields the reports of all decisions on all boards, line by line."""
         for line in lines(self.spot):
             yield from self.on_boards(line.line)
 
-    def _report(self, node: int, at: int) -> NodeReport:
+    def at(self, node: int, at: int) -> NodeReport:
+        """Returns the report of a decision by its betting node and the number of its board."""
         spot = self.spot
         player = int(spot.betting.actor[node])
         rows = spot.rows[player]
@@ -106,14 +107,12 @@ class Reports:
         street = spot.streets[spot.betting.street[node]]
         cards = street.boards[at]
         places = sequences(spot, player, row)
-        strategy, now, best = (array[places] for array in self._values(player))
-        mine, other = (
-            self._reach[p][own_sequence(spot, p, node, at)] for p in (player, 1 - player)
-        )
+        strategy, now, best = (array[places] for array in self.values(player))
+        mine, other = (self.reach[p][own_sequence(spot, p, node, at)] for p in (player, 1 - player))
         live = live_hands(spot.hands, [cards])[0]
-        weight = (self._pairs[:, live] @ other[live]) * float(street.weight[at])
+        weight = (self.pairs[:, live] @ other[live]) * float(street.weight[at])
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(weight > 0, self._scale / weight, np.nan)
+            share = np.where(weight > 0, self.scale / weight, np.nan)
         before = float(spot.betting.spent[node, player])
         keep = np.flatnonzero(live)
         return NodeReport(
@@ -128,10 +127,10 @@ class Reports:
             strategy=strategy[:, keep].T,
             value=(now * share + before)[:, keep].T,
             best=(best * share + before)[:, keep].T,
-            weight=weight[keep] / self._scale,
+            weight=weight[keep] / self.scale,
         )
 
-    def _values(self, player: int) -> tuple[np.ndarray, ...]:
+    def values(self, player: int) -> tuple[np.ndarray, ...]:
         """Returns (policy, values, best-response values), each float [S, H]."""
         if player not in self._found:
             tree = self.spot.tree.replace(names=None)
@@ -143,20 +142,21 @@ class Reports:
         return {}
 
     @functools.cached_property
-    def _reach(self) -> list[np.ndarray]:
+    def reach(self) -> list[np.ndarray]:
         """Per player, float [S, H], own reach of every sequence."""
         tree = self.spot.tree.replace(names=None)
         return [np.asarray(r) for r in _reaches(tree, self.policy.players)]
 
     @functools.cached_property
-    def _pairs(self) -> np.ndarray:
+    def pairs(self) -> np.ndarray:
+        """bool [H, H], whether two hands share no card."""
         return compatible(self.spot.hands)
 
     @functools.cached_property
-    def _scale(self) -> float:
+    def scale(self) -> float:
         """Sum of the weights of all pairs of hands at the root."""
         oop, ip = (weights[self.spot.hands] for weights in self.spot.spot.ranges)
-        return float(oop @ self._pairs @ ip)
+        return float(oop @ self.pairs @ ip)
 
 
 def node_report(

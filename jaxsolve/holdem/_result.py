@@ -20,6 +20,7 @@ from jaxsolve.holdem._spot_tree import SpotTree, hands_in, spot_tree
 from jaxsolve.plot import curve as plot_curve
 from jaxsolve.solvers import Curve
 from jaxsolve.tree import Policy, load_policy, save_policy
+from jaxsolve.view import Page, export
 
 SPOT, POLICY, CURVE, FACTS = "spot.json", "policy.npz", "curve.csv", "result.json"
 """Files of a solved spot that `load_result` reads."""
@@ -77,6 +78,12 @@ class SpotResult:
     def node(self, line: str = "", board: str | None = None) -> NodeReport:
         """Returns strategy and values at one decision, see `node_report`."""
         return self.reports.node(line, board)
+
+    def view(self) -> Page:
+        """Returns the spot as a page to walk through, for a notebook or a file (`Page.save`)."""
+        from jaxsolve.holdem._view import view_spot
+
+        return export(view_spot(self))
 
     def lines(self) -> list[Line]:
         """Returns every line of play that leads to a decision, the root first."""
@@ -173,7 +180,7 @@ def _description(tree: SpotTree) -> dict[str, Any]:
         raise ValueError(f"{tree.spot!r} is a whole game; only spots are written to a folder")
     return {
         "spot": tree.spot.as_dict(),
-        "symmetric": len(tree.streets[0].group) > 1,
+        "symmetric": len(tree.streets[0].group[0]) > 1,
         "num_hands": len(tree.hands),
         "locks": [
             {

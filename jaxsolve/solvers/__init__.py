@@ -18,6 +18,9 @@ from jaxsolve.solvers._solver import Solver as Solver
 from jaxsolve.solvers._solver import Variant as Variant
 from jaxsolve.solvers._sweep import HasSweep as HasSweep
 from jaxsolve.solvers._sweep import Sweep as Sweep
+from jaxsolve.solvers._view import GameView as GameView
+from jaxsolve.solvers._view import view_result as view_result
+from jaxsolve.solvers._view import view_run as view_run
 from jaxsolve.solvers.sampling import NodePoint as NodePoint
 from jaxsolve.solvers.sampling import node_curve as node_curve
 from jaxsolve.solvers.sampling import nodes_touched as nodes_touched

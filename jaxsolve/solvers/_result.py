@@ -14,6 +14,7 @@ from jaxsolve.solvers._loop import SolveState
 from jaxsolve.solvers._solver import Solver
 from jaxsolve.solvers.sampling._curve import nodes_touched
 from jaxsolve.tree import Policy, PublicTree
+from jaxsolve.view import Page, export
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,6 +68,16 @@ class Result:
     def plot(self) -> Any:
         """Returns a matplotlib figure of the curve (needs the extra `plot`)."""
         return curve({self.solver.name: self.curve}, title=self._name)
+
+    def view(self) -> Page:
+        """Returns the game as a page to walk through, for a notebook or a file (`Page.save`).
+
+        Raises:
+            ValueError: the tree's world states were not kept.
+        """
+        from jaxsolve.solvers._view import view_result
+
+        return export(view_result(self))
 
     @property
     def _name(self) -> str:

@@ -31,6 +31,8 @@ from jaxsolve.tree._info import TreeInfo as TreeInfo
 from jaxsolve.tree._info import compiled as compiled
 from jaxsolve.tree._info import listed as listed
 from jaxsolve.tree._infostates import Infostates as Infostates
+from jaxsolve.tree._lock import lock_sequences as lock_sequences
+from jaxsolve.tree._lock import locked_sequences as locked_sequences
 from jaxsolve.tree._memory import check_fits as check_fits
 from jaxsolve.tree._memory import run_bytes as run_bytes
 from jaxsolve.tree._payoffs import BlockPayoffs as BlockPayoffs

@@ -90,6 +90,17 @@ class TreeInfo:
         at = int(p.infostate[infoset])
         if p.states is None or at < 0:
             return f"p{player}:{infoset}"
+        return self.infostate_label(player, at)
+
+    def infostate_label(self, player: int, infostate: int) -> str:
+        """Returns the readable name of one infostate, whether or not the player acts there.
+
+        Raises:
+            ValueError: the tree has no table of infostates.
+        """
+        p, at = self.players[player], infostate
+        if p.states is None:
+            raise ValueError(f"{self.name} has no table of infostates")
         if p.states.name is not None:
             return p.states.name[at]
         split = self._public_entries() if isinstance(self.game, NamesObservations) else 0
