@@ -14,13 +14,16 @@ infostate: they cannot count tries by a clock.
 from __future__ import annotations
 
 import abc
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
+from jaxsolve.game import Seen
 from jaxsolve.types import NOTHING, TERMINAL, Array
 
+from ._words import drawing
 from .tic_tac_toe import DRAW, PLAYING, cell_name, result_utility
 
 FAILED, STOOD = 0, 1
@@ -153,3 +156,12 @@ class HiddenBoard(abc.ABC):
         if public[0] >= OVER:
             return ("x wins", "o wins", "draw")[public[0] - OVER]
         return f"{'xo'[public[0]]} to move" if public[0] != NOTHING else ""
+
+    def situation(self, player: int, seen: Sequence[Seen]) -> str:
+        """Returns the board as far as the player knows it."""
+        board = np.zeros(self.num_actions, int)
+        for action, _, private in seen:
+            if action >= 0:
+                board[action] = 1 + (player if private[0] == STOOD else 1 - player)
+        known = drawing(board.reshape(self.shape), "?xo")
+        return f"you are {'xo'[player]}; cells that you do not know are ?\n{known}"

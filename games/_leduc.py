@@ -7,14 +7,17 @@ rounds (the next player still in, after a fold).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
+from jaxsolve.game import Seen
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
 
 from ._cards import SUITS, rank_name
+from ._words import seat_name
 
 FOLD, CALL, RAISE = 0, 1, 2
 """Actions; larger numbers are raises, too."""
@@ -147,6 +150,28 @@ class LeducRules:
             return self._card(public[1])
         move = int(public[0])
         return self._move_letter(move) if 0 <= move < self.num_moves else ""
+
+    def situation(self, player: int, seen: Sequence[Seen]) -> str:
+        state, card, board = self.init(), "", "none yet"
+        for _, public, private in seen:
+            move, shown = int(public[0]), int(public[1])
+            card = card if private[0] == NOTHING else self._card(private[0])
+            if 0 <= move < self.num_moves:
+                state = self._bet(state, jnp.int32(move))
+            elif move == self.num_moves or shown != NOTHING:
+                # Which private cards they are makes no difference to the bets.
+                state = self._deal(state, jnp.int32(max(shown, 0)))
+                board = board if shown == NOTHING else self._card(shown)
+        paid, folded = np.asarray(state.paid), np.asarray(state.folded)
+        stack = f" of {most}" if (most := getattr(self, "stack", None)) else ""
+        seats = [
+            f"{seat_name(i, player)} paid {paid[i]}{stack}{' and folded' if folded[i] else ''}"
+            for i in range(self.num_players)
+        ]
+        return (
+            f"your card {card}, board {board}\npot {paid.sum()}: {', '.join(seats)}; "
+            f"to call {paid.max() - paid[player]}"
+        )
 
     def _move_name(self, move: int) -> str:
         return ("fold", "call", "raise")[move]

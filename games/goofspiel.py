@@ -18,13 +18,14 @@ OpenSpiel's infostate only keeps who won it.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Annotated, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.game import Entry, Range, Reference, checked
+from jaxsolve.game import Entry, Range, Reference, Seen, checked
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
 
 from ._params import name_of
@@ -164,6 +165,23 @@ class Goofspiel:
         if prize != NOTHING:
             words.append(f"prize {prize + 1}")
         return " ".join(words)
+
+    def situation(self, player: int, seen: Sequence[Seen]) -> str:
+        prize, points, tricks = 0, [0, 0], 0
+        cards = [*range(1, self.cards + 1)]
+        for action, public, _ in seen:
+            if action >= 0:
+                cards.remove(action + 1)
+            if public[1] in (TIE, WON_0, WON_1):
+                tricks += 1
+                if public[1] != TIE:
+                    points[public[1] - WON_0] += prize
+            prize = int(public[0]) + 1 if public[0] != NOTHING else prize
+        return (
+            f"trick {tricks + 1} of {self.cards} for prize {prize}, your cards "
+            f"{' '.join(map(str, cards))}\nyou have {points[player]} points, "
+            f"player {1 - player} has {points[1 - player]}"
+        )
 
     def _score(self, state: State) -> State:
         """Gives the prize away, then turns up the next one or plays the last trick."""

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 
 import jax
@@ -26,10 +27,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve import holdem
-from jaxsolve.game import Entry, Range, Reference, checked
+from jaxsolve.game import Entry, Range, Reference, Seen, checked
 from jaxsolve.types import CHANCE, NOTHING, Array
 
 from ._params import MAX_CHIPS, Chips, PotFraction, name_of
+from ._words import seat_name
 
 FOLD, CALL, RAISE = 0, 1, 2
 """Actions; with several sizes RAISE is the first, and all-in the last."""
@@ -228,6 +230,31 @@ class Holdem:
         if action < RAISE or self.limit is not None:
             return "fcr"[action]
         return [*(f"r{size:g}" for size in self.sizes), "a"][action - RAISE]
+
+    def situation(self, player: int, seen: Sequence[Seen]) -> str:
+        state, hand, board = self.init(), "", ""
+        betting = state.betting
+        for _, public, private in seen:
+            move = int(public[0])
+            if private[0] != NOTHING:
+                hand = self.observation_name(np.full(4, NOTHING), private)
+            if public[1] != NOTHING:
+                board += self.observation_name(public, np.full(2, NOTHING))
+                betting = holdem.next_street(self.rules, betting)
+            elif 0 <= move < self.num_moves:
+                betting = self._move(state._replace(betting=betting), jnp.int32(move)).betting
+        spent, left = np.asarray(betting.spent), np.asarray(betting.stack - betting.spent)
+        seats = "\n".join(
+            f"  {seat_name(i, player)}: {spent[i]} in the pot, {left[i]} behind"
+            + ("; folded" if betting.folded[i] else "")
+            for i in range(self.players)
+        )
+        street = ("preflop", "flop", "turn", "river")[int(betting.street)]
+        calls = min(int(betting.bet) - spent[player], left[player])
+        return (
+            f"{street}: your hand {hand}, board {board or 'none yet'}, pot {spent.sum()}, "
+            f"to call {calls}\n{seats}"
+        )
 
     def totals(self, state: State) -> Array:
         """Returns what each raise of the actor comes to, all-in last, in chips of the whole hand.

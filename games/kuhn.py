@@ -12,16 +12,18 @@ Source: Kuhn, "A simplified two-person poker" (1950); for n players Abou Risk an
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.game import Entry, Range, Reference, checked
+from jaxsolve.game import Entry, Range, Reference, Seen, checked
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
 
 from ._cards import rank_name
 from ._params import name_of
+from ._words import seat_name
 
 PASS, BET = 0, 1
 DEALT = 2
@@ -131,6 +133,19 @@ class Kuhn:
         if private[0] != NOTHING:
             return self._card(private[0])
         return "pb"[public[0]] if public[0] in (PASS, BET) else ""
+
+    def situation(self, player: int, seen: Sequence[Seen]) -> str:
+        (card,) = [private[0] for _, _, private in seen if private[0] != NOTHING]
+        moves = [int(public[0]) for _, public, _ in seen if public[0] in (PASS, BET)]
+        paid, done = np.ones(self.players, int), [""] * self.players
+        for k, move in enumerate(moves):
+            paid[k % self.players] += move
+            done[k % self.players] = (" and passed", " and bet")[move]
+        seats = ", ".join(
+            f"{seat_name(i, player)} paid {p}{what}"
+            for i, (p, what) in enumerate(zip(paid, done, strict=True))
+        )
+        return f"your card {self._card(card)}\npot {paid.sum()}: {seats}"
 
     def _in_deck(self, state: State) -> Array:
         return (jnp.arange(self.num_actions)[:, None] != state.cards).all(1)

@@ -13,12 +13,13 @@ are rolled one after the other, player 0 first, and looked at, sorted, when the 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.game import Entry, Range, Reference, checked
+from jaxsolve.game import Entry, Range, Reference, Seen, checked
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
 
 from ._params import name_of
@@ -149,6 +150,15 @@ class LiarsDice:
         if private[0] != NOTHING:
             return "".join(str(face + 1) for face in private)
         return self.action_name(0, int(public[0])) if 0 <= public[0] <= self.liar else ""
+
+    def situation(self, player: int, seen: Sequence[Seen]) -> str:
+        dice = [self.observation_name(x.public, x.private) for x in seen if x.private[0] != NOTHING]
+        bids = [int(x.public[0]) for x in seen if 0 <= x.public[0] < self.liar]
+        last = f"the last bid is {self._bid(bids[-1])}" if bids else "nobody has bid"
+        return (
+            f"your dice {' '.join(*dice)}; {last}\n"
+            f"2x3 bids two dice of 3 among all {2 * self.dice}; {self.sides} counts as any face"
+        )
 
     def _rolling(self, state: State) -> Array:
         return state.rolled < 2 * self.dice

@@ -11,15 +11,17 @@ line).
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.game import Entry, Range, Reference, checked
+from jaxsolve.game import Entry, Range, Reference, Seen, checked
 from jaxsolve.types import NOTHING, TERMINAL, Array
 
 from ._params import name_of
+from ._words import drawing
 
 PLAYING, DRAW = -1, 2
 
@@ -116,6 +118,13 @@ class TicTacToe:
     def observation_name(self, public: np.ndarray, private: np.ndarray) -> str:
         """Returns the place of the mark just made."""
         return cell_name(public[0], self.columns) if public[0] != NOTHING else ""
+
+    def situation(self, player: int, seen: Sequence[Seen]) -> str:
+        """Returns the board."""
+        cells = [int(public[0]) for _, public, _ in seen if public[0] != NOTHING]
+        board = np.zeros(self.num_actions, int)
+        board[cells] = 1 + np.arange(len(cells)) % 2
+        return f"you are {'xo'[player]}\n{drawing(board.reshape(self.rows, self.columns))}"
 
 
 def check_board(rows: int, columns: int, line: int) -> None:

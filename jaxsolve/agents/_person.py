@@ -1,14 +1,23 @@
-"""A person as an agent: shown what their player knows, asked for an action."""
+"""A person as an agent: told what their player knows, asked for an action."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import jax
 import numpy as np
 
-from jaxsolve.game import Agent, Decision, Game, Observation, action_name, transition_name
+from jaxsolve.game import (
+    Agent,
+    Decision,
+    DescribesSituations,
+    Game,
+    Observation,
+    Seen,
+    action_name,
+    transition_name,
+)
 from jaxsolve.types import Array, PRNGKey
 
 
@@ -16,11 +25,11 @@ class Known(NamedTuple):
     """What a person has been told in a match.
 
     Attributes:
-        words: for each transition that told them something.
+        seen: the transitions that told them something.
         shown: the text that was shown last.
     """
 
-    words: tuple[str, ...] = ()
+    seen: tuple[Seen, ...] = ()
     shown: str = ""
 
 
@@ -30,16 +39,21 @@ def person(
     show: Callable[[str], None],
     *,
     label: Callable[[int, int], str] | None = None,
+    rules: str = "",
     name: str = "person",
 ) -> Agent:
     """Returns an agent on the host that asks somebody for every action.
 
+    Before each question it shows where the player stands (`DescribesSituations`), or else all that
+    they have done and seen. `?` is answered with the rules, the history and how to answer.
+
     Args:
-        game: the rules, whose words are shown (`action_name`, `observation_name`).
+        game: the rules, whose words are shown (`action_name`, `observation_name`, `situation`).
         ask: gets a line of text after a prompt, such as `input`.
         show: shows a line, such as `print`.
         label: (player, infoset) -> words, such as `TreeInfo.label`, for games whose words come
             with their list of infosets; otherwise they are put together from observations.
+        rules: what the game is, for whoever asks for help.
         name: for tables of results.
     """
 
@@ -48,39 +62,63 @@ def person(
             return Known()
         public, private = jax.device_get(game.observe(game.init()))
         private = np.reshape(private, (game.num_players, -1))[int(seat)]
-        word = transition_name(game, int(seat), -1, np.ravel(public), private)
-        return Known((word,) if word else ())
+        return Known((Seen(-1, np.ravel(public), private),))
 
-    def act(known: Known, seen: Observation, key: PRNGKey) -> tuple[Decision, Known]:
-        player, words = int(seen.player), known.words
-        for k in range(int(seen.length)):
-            own = int(seen.action) if k == 0 else -1
-            told = np.asarray(seen.public[k]), np.asarray(seen.private[k])
-            word = transition_name(game, player, own, *told)
-            words = (*words, word) if word else words
-        text = "|".join(words) or "start"
-        if label is not None and seen.infoset is not None:
-            text = label(player, int(seen.infoset))
+    def act(known: Known, observed: Observation, key: PRNGKey) -> tuple[Decision, Known]:
+        player, seen = int(observed.player), known.seen
+        for k in range(int(observed.length)):
+            own = int(observed.action) if k == 0 else -1
+            public, private = np.asarray(observed.public[k]), np.asarray(observed.private[k])
+            seen = (*seen, Seen(own, public, private))
+        words = (transition_name(game, player, *each) for each in seen)
+        history = "|".join(word for word in words if word) or "start"
+        if label is not None and observed.infoset is not None:
+            history = label(player, int(observed.infoset))
+        text = f"you know: {history}"
+        if isinstance(game, DescribesSituations) and label is None:
+            text = game.situation(player, seen)
         if text != known.shown:
-            show(f"you know: {text}")
-        legal = np.flatnonzero(seen.legal)
-        chosen = legal[_choice([action_name(game, player, a) for a in legal], ask, show)]
-        policy = np.eye(len(seen.legal))[chosen]
-        return Decision(chosen, policy), Known(words, text)
+            show(text)
+        legal = np.flatnonzero(observed.legal)
+        names = [action_name(game, player, a) for a in legal]
+        more = "\n".join(filter(None, (rules, f"you are player {player}; so far: {history}")))
+        chosen = legal[_choice(names, more, ask, show)]
+        policy = np.eye(len(observed.legal))[chosen]
+        return Decision(chosen, policy), Known(seen, text)
 
     return Agent(init, act, name, game.name, host=True)
 
 
-def _choice(names: list[str], ask: Callable[[str], str], show: Callable[[str], None]) -> int:
-    """Returns the place of the name that was typed: in full, by its number or its beginning."""
-    words = ", ".join(f"{k} {name}" for k, name in enumerate(names))
+def _choice(
+    names: Sequence[str], more: str, ask: Callable[[str], str], show: Callable[[str], None]
+) -> int:
+    """Returns the place of the name that was typed: in full, by its beginning or by its number.
+
+    Actions have numbers, from 1, unless a name begins with a digit: what is typed cannot mean two
+    things.
+
+    Args:
+        names: of the legal actions.
+        more: what help tells of the game.
+        ask: gets a line of text after a prompt.
+        show: shows a line.
+    """
+    numbered = not any(name[:1].isdigit() for name in names)
+    words = ", ".join(f"{k} {name}" if numbered else name for k, name in enumerate(names, 1))
+    how = "its name or how that begins" + (", or its number" if numbered else "")
     while True:
-        text = ask(f"[{words}] ").strip()
+        text = ask(f"[{words}; ?] ").strip()
+        if text == "?":
+            show(f"{more}\nplay one of: {words}\ntype {how}; Ctrl-D ends")
+            continue
         if text in names:
             return names.index(text)
-        if text.isdigit() and int(text) < len(names):
-            return int(text)
+        if numbered and text.isdecimal() and 1 <= int(text) <= len(names):
+            return int(text) - 1
         starts = [k for k, name in enumerate(names) if text and name.startswith(text)]
-        if len(starts) == 1:
+        if len(starts) == 1 and not text.isdecimal():
             return starts[0]
-        show(f"{text!r} is none of: {words}")
+        if len(starts) > 1:
+            show(f"{text!r} may be any of: {', '.join(names[k] for k in starts)}")
+        else:
+            show(f"{text!r} is none of: {words}; ? for help")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,14 +18,17 @@ if TYPE_CHECKING:
 
 AGENTS = ("resolving", "sog", "equilibrium", "uniform")
 
+LISTED = 100_000
+"""World states up to which a game is listed for an agent that nobody asked for by name."""
+
 
 def play(
     game: _setup.Game,
     agent: Annotated[
-        str, typer.Option(help=f"{', '.join(AGENTS)}; uniform plays games of any size")
-    ] = "resolving",
+        str | None, typer.Option(help=f"{', '.join(AGENTS)}; what fits the game by default")
+    ] = None,
     net: Annotated[
-        Path | None, typer.Option(help="network of sog (nets.save_net), trained from the rules")
+        Path | None, typer.Option(help="network of sog (jaxsolve train), trained from the rules")
     ] = None,
     policy: Annotated[
         Path | None, typer.Option(help="play against this policy.npz instead of an agent")
@@ -34,14 +38,16 @@ def play(
     seat: Annotated[int, typer.Option(help="your seat in the first match; then by turns")] = 0,
     seed: Annotated[int, typer.Option(help="of the cards and of the agent")] = 0,
 ) -> None:
-    """Play a game against an agent. End of input (Ctrl-D) stops.
+    """Play a game against an agent. `?` is answered with help; end of input (Ctrl-D) stops.
 
     Agents play on the compiled game. Two need no table and play on the rules: the uniform one, and
-    sog, whose search trees grow from the rules (--iterations is their number of simulations).
+    sog, whose search trees grow from the rules (--iterations is their number of simulations). By
+    default card games are searched (resolving), other small games solved (equilibrium), and the
+    agent of a large game is uniform.
     """
-    if agent not in AGENTS:
+    if agent is not None and agent not in AGENTS:
         raise ValueError(f"unknown agent {agent!r}; choose one of {', '.join(AGENTS)}")
-    if net is not None and agent != "sog":
+    if net is not None and agent not in (None, "sog"):
         raise ValueError(f"--net is the network of --agent sog, not of {agent}")
     if matches < 0 or iterations < 1 or seat < 0:
         raise ValueError("--matches and --seat must be 0 or more, --iterations positive")
@@ -53,22 +59,28 @@ def play(
     rules = load(game)
     if seat >= rules.num_players:
         raise ValueError(f"--seat must be below {rules.num_players}, the players of {game}")
-    if policy is None and agent == "uniform" and not isinstance(rules, OpenSpielGame):
+    label, tree = None, None
+    if policy is not None:
+        agent = "policy"
+    elif agent is None:
+        agent, tree = ("sog", None) if net is not None else _fitting(rules)
+        print(f"your opponent: --agent {agent}", file=sys.stderr)
+    if agent == "uniform" and not isinstance(rules, OpenSpielGame):
         arena: Arena = evaluate.rules_arena(rules, max_moves=10_000, max_rows=256)
-        human, opponent = agents.person(rules, input, print), agents.uniform()
-    elif policy is None and agent == "sog":
+        opponent = agents.uniform()
+    elif agent == "sog":
         opponent = _from_rules(rules, net, iterations)
         arena = evaluate.rules_arena(rules)
-        human = agents.person(rules, input, print)
     else:
-        tree = _compiled(rules, agent, policy)
+        tree = _compiled(rules, agent) if tree is None else tree
         info = listed(tree)
-        rules = info.game
+        if isinstance(rules, OpenSpielGame):
+            rules, label = info.game, info.label
         arena = evaluate.arena(tree)
-        human = agents.person(rules, input, print, label=info.label)
         opponent = _opponent(tree, rules, agent, policy, iterations)
+    human = agents.person(rules, input, print, label=label, rules=_about(rules))
     total, played = 0.0, 0
-    print("Type an action or its number; Ctrl-D ends.", file=sys.stderr)
+    print("Type an action, ? for help; Ctrl-D ends.", file=sys.stderr)
     try:
         while not matches or played < matches:
             you = (seat + played) % rules.num_players
@@ -108,10 +120,40 @@ def one_match(
     return won
 
 
-def _compiled(rules: Game, agent: str, policy: Path | None) -> PublicTree:
+def _fitting(rules: Game) -> tuple[str, PublicTree | None]:
+    """Returns the agent that fits a game, strong and soon there, and the tree if there is one."""
+    import jaxsolve as js
+    from jaxsolve.compiler import TooManyStatesError
+    from jaxsolve.game import OpenSpielGame, PgxGame
+    from jaxsolve.public import public_game
+
+    if isinstance(rules, PgxGame):
+        return "uniform", None
+    try:
+        tree = js.compile(rules, max_states=LISTED)
+    except TooManyStatesError:
+        return "equilibrium" if isinstance(rules, OpenSpielGame) else "uniform", None
+    if isinstance(rules, OpenSpielGame) or rules.num_players != 2:
+        return "equilibrium", tree
+    try:
+        public_game(rules)
+    except ValueError:  # not a card game
+        return "equilibrium", tree
+    return "resolving", tree
+
+
+def _about(rules: Game) -> str:
+    """Returns what the file of a game says of it: its first two paragraphs, the rules."""
+    module = inspect.getmodule(type(rules))
+    if module is None or module.__name__.startswith("jaxsolve.game."):
+        return rules.name
+    return "\n\n".join((inspect.getdoc(module) or rules.name).split("\n\n")[:2])
+
+
+def _compiled(rules: Game, agent: str) -> PublicTree:
     import jaxsolve as js
 
-    if policy is None and agent == "resolving" and rules.num_players != 2:
+    if agent == "resolving" and rules.num_players != 2:
         raise ValueError(
             f"{rules.name} has {rules.num_players} players, and searches are for 2; "
             "use --agent equilibrium or --agent uniform"

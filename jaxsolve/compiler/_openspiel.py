@@ -96,7 +96,7 @@ class _Walk:
             here, player = len(self.parent), state.current_player()
             if here + len(stack) >= self.max_states:
                 total = here + len(stack) + 1
-                raise ValueError(too_many_states(game, total, self.max_states, _BYTES))
+                raise too_many_states(game, total, self.max_states, _BYTES)
             if here == _PROBE_AT and far_too_large(game.spiel, self.max_states):
                 raise ValueError(
                     f"{game.name} has far more world states than the limit of "

@@ -128,9 +128,7 @@ class Walker:
         if total > self.max_states:
             deepest = f" (depth {len(self.depth_start) - 1} alone has {len(local):,})"
             bytes_each = 40 + 8 * self.game.num_players + _state_bytes(here.states)
-            raise ValueError(
-                too_many_states(self.game, total, self.max_states, bytes_each, deepest)
-            )
+            raise too_many_states(self.game, total, self.max_states, bytes_each, deepest)
         seen = visit(
             self.game, jax.tree.map(lambda x: x[local], here.states), action.astype(np.int32)
         )
@@ -241,11 +239,15 @@ class Walker:
         )
 
 
+class TooManyStatesError(ValueError):
+    """A game has more world states than the caller allows."""
+
+
 def too_many_states(
     game: Game, total: int, max_states: int, bytes_each: int, where: str = ""
-) -> str:
-    """Returns the message for a game over the caller's limit."""
-    return (
+) -> TooManyStatesError:
+    """Returns the error of a game over the caller's limit."""
+    return TooManyStatesError(
         f"{game.name} has at least {total:,} world states{where}, over the limit of "
         f"max_states={max_states:,}. Those states would take about "
         f"{total * bytes_each / 2**30:.1f} GiB while compiling. Raise max_states if the "

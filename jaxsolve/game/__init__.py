@@ -10,11 +10,13 @@ from jaxsolve.game._openspiel import import_pyspiel as import_pyspiel
 from jaxsolve.game._openspiel import is_pyspiel_game as is_pyspiel_game
 from jaxsolve.game._openspiel import load_openspiel as load_openspiel
 from jaxsolve.game._openspiel import wrap_openspiel as wrap_openspiel
+from jaxsolve.game._optional import DescribesSituations as DescribesSituations
 from jaxsolve.game._optional import HasLargestPayoff as HasLargestPayoff
 from jaxsolve.game._optional import HasPrivateStates as HasPrivateStates
 from jaxsolve.game._optional import HasPublicFeatures as HasPublicFeatures
 from jaxsolve.game._optional import NamesActions as NamesActions
 from jaxsolve.game._optional import NamesObservations as NamesObservations
+from jaxsolve.game._optional import Seen as Seen
 from jaxsolve.game._optional import action_name as action_name
 from jaxsolve.game._optional import observation_name as observation_name
 from jaxsolve.game._optional import transition_name as transition_name

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from jaxsolve.game._check import METHODS, check_interface
+from jaxsolve.game._parameters import converted
 from jaxsolve.game._protocol import Game
 from jaxsolve.game._strings import pointing, read, unknown
 
@@ -43,7 +44,7 @@ def load_file(file: Path, name: str) -> Game:
         known = [n for n, x in vars(module).items() if _makes_game(x, module)]
         raise ValueError(f"in {file}: {unknown('game', name, known)}")
     if callable(made):
-        given = {p.key: p.value for p in parameters}
+        given = {p.key: converted(made, p.key, p.value) for p in parameters}
         try:
             inspect.signature(made).bind(**given)
         except TypeError as error:

@@ -6,7 +6,8 @@ what is called.
 
 from __future__ import annotations
 
-from typing import Protocol, SupportsInt, runtime_checkable
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol, SupportsInt, runtime_checkable
 
 import numpy as np
 
@@ -33,6 +34,34 @@ class NamesObservations(Protocol):
         Args:
             public: int32 [p], what the transition showed to everybody.
             private: int32 [m], what it showed to that player.
+        """
+        ...
+
+
+class Seen(NamedTuple):
+    """One transition as one player saw it.
+
+    Attributes:
+        action: the player's own action, -1 if somebody else moved.
+        public: int32 [p], what it showed to everybody.
+        private: int32 [m], what it showed to that player.
+    """
+
+    action: int
+    public: np.ndarray
+    private: np.ndarray
+
+
+@runtime_checkable
+class DescribesSituations(Protocol):
+    """A game that tells a player in words where they stand: board, pot, stacks, own cards."""
+
+    def situation(self, player: int, seen: Sequence[Seen]) -> str:
+        """Returns what a player knows, in lines for people.
+
+        Args:
+            player: who.
+            seen: every transition that showed them something, the initial state first.
         """
         ...
 

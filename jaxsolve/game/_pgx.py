@@ -13,6 +13,7 @@ import dataclasses
 import functools
 import importlib
 import inspect
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxsolve.game._optional import Seen
 from jaxsolve.game._strings import pointing, read, unknown
 from jaxsolve.types import NOTHING, TERMINAL, Array
 
@@ -40,6 +42,9 @@ GAMES = (
     "tic_tac_toe",
 )
 """What can be loaded; `go` has the parameters of `pgx.go.Go`, the others have none."""
+
+_BOARDS = {"pgx:tic_tac_toe": (3, 3), "pgx:connect_four": (6, 7)}
+"""Rows and columns of the boards that can be drawn from the moves."""
 
 HIDDEN = ("bridge_bidding", "kuhn_poker", "leduc_holdem", "mahjong", "sparrow_mahjong")
 """Games of pgx in which players do not see everything."""
@@ -122,6 +127,25 @@ class PgxGame:
     def utility(self, state: PgxState) -> Array:
         """Returns float [2]: what pgx rewards the last move with, 1 for a win."""
         return jnp.roll(state.inner.rewards, -self.first).astype(float)
+
+    def situation(self, player: int, seen: Sequence[Seen]) -> str:
+        """Returns the board of tic-tac-toe or connect four; the moves so far of other games."""
+        moves = [int(public[0]) for _, public, _ in seen if public[0] != NOTHING]
+        rows, columns = _BOARDS.get(self.name, (0, 0))
+        if not rows:
+            return f"you are player {player}; moves so far: {' '.join(map(str, moves)) or 'none'}"
+        drops = self.name == "pgx:connect_four"
+        board = [
+            ["." if drops else str(r * columns + c) for c in range(columns)] for r in range(rows)
+        ]
+        for k, move in enumerate(moves):
+            row, column = divmod(move, columns)
+            if drops:  # onto the stones that lie there
+                row = rows - 1 - sum(move == other for other in moves[:k])
+            board[row][column] = "xo"[k % 2]
+        head = [" ".join(map(str, range(columns)))] if drops else []
+        lines = [f"you are {'xo'[player]}", *head, *(" ".join(row) for row in board)]
+        return "\n".join(lines)
 
     def public_features(self, state: PgxState) -> Array:
         """Returns float [F]: pgx's observation of whoever is to move, flat; for networks."""

@@ -76,6 +76,7 @@ def train(
     out: str | Path | None = None,
     resume: bool = False,
     log_every: int = 50,
+    callback: Callable[[dict[str, float]], None] | None = None,
     validate: Callable[[Net], dict[str, float]] | None = None,
     time_limit: float | None = None,
     progress: bool = True,
@@ -92,6 +93,7 @@ def train(
             numbers for TensorBoard.
         resume: go on from the last checkpoint in `out`, if there is one.
         log_every: steps between measurements, each with a checkpoint where there is a folder.
+        callback: called with each new row of the curve, such as `wandb.log` or any other logger's.
         validate: called with the network at each measurement; its numbers join the curve.
         time_limit: stop after so many seconds of training, in the middle of the plan.
         progress: show a bar on standard error.
@@ -157,6 +159,8 @@ def train(
                 board.add_scalar(name, number, done)
         if saver is not None:
             saver.save(done, state, curve)
+        if callback is not None:
+            callback(dict(row))
     bar.close()
     if board is not None:
         board.close()

@@ -12,7 +12,7 @@ import pytest
 import games
 import jaxsolve as js
 from jaxsolve import search
-from jaxsolve.game import load, load_pgx
+from jaxsolve.game import Seen, load, load_pgx
 from jaxsolve.game._pgx import CHANCE, GAMES, HIDDEN
 from jaxsolve.testing import check_game, random_states
 from jaxsolve.types import TERMINAL
@@ -185,3 +185,14 @@ def test_says_how_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "pgx", None)
     with pytest.raises(ImportError, match=r'pip install "jaxsolve\[pgx\]"'):
         load_pgx("go(size=7)")
+
+
+def test_boards_are_drawn_from_the_moves():
+    def moves(*played: int) -> list[Seen]:
+        return [Seen(-1, np.array([move]), np.zeros(0, int)) for move in (-1, *played)]
+
+    drawn = load("pgx:tic_tac_toe").situation(1, moves(4, 0))
+    assert drawn.splitlines() == ["you are o", "o 1 2", "3 x 5", "6 7 8"]
+    drawn = load("pgx:connect_four").situation(0, moves(3, 3, 2))
+    assert drawn.splitlines()[-2:] == [". . . o . . .", ". . x x . . ."]
+    assert load("pgx:hex").situation(0, moves(7)) == "you are player 0; moves so far: 7"

@@ -73,7 +73,9 @@ def test_it_learns_exact_values():
 
 
 def test_a_resumed_run_is_the_same_bit_for_bit(tmp_path: Path):
-    whole = run()
+    rows: list[dict[str, float]] = []
+    whole = run(callback=rows.append)
+    assert rows == whole.curve
     first = run(out=tmp_path, time_limit=1e-9)  # one measurement
     assert len(first.curve) == 1
     second = run(out=tmp_path, resume=True)
