@@ -17,6 +17,7 @@ from jaxsolve import public as public
 from jaxsolve import search as search
 from jaxsolve import subgame as subgame
 from jaxsolve import values as values
+from jaxsolve.caches import keep_programs
 from jaxsolve.compiler import compile as compile
 from jaxsolve.compiler import from_openspiel as from_openspiel
 from jaxsolve.compiler import to_openspiel as to_openspiel
@@ -62,6 +63,8 @@ from jaxsolve.tree import save_policy as save_policy
 from jaxsolve.tree import uniform_policy as uniform_policy
 
 __version__ = "0.1.0"
+
+keep_programs()
 
 _LAZY = ("agents", "learn", "nets", "plot", "testing")
 

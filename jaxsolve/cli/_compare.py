@@ -13,6 +13,7 @@ import typer
 
 from jaxsolve.cli import _setup
 from jaxsolve.cli._games import show
+from jaxsolve.waiting import waiting
 
 if TYPE_CHECKING:
     from jaxsolve.solvers import Result
@@ -40,7 +41,8 @@ def compare(
 
     names = list(SOLVERS) if solvers == "all" else split_names(solvers)
     variants = {name: load_solver(name, simultaneous=simultaneous) for name in names}
-    tree = js.compile(game, max_states=max_states)
+    with waiting(f"listing the states of {game}"):
+        tree = js.compile(game, max_states=max_states)
     print(tree, file=sys.stderr)
     results: dict[str, Result] = {}
     try:

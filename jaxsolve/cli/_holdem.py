@@ -13,6 +13,7 @@ import typer
 
 from jaxsolve.cli import _setup
 from jaxsolve.cli._games import show
+from jaxsolve.waiting import waiting
 
 if TYPE_CHECKING:
     from jaxsolve.holdem import SpotResult
@@ -62,7 +63,8 @@ def solve(
     logging.basicConfig(format="%(message)s", level=logging.INFO)
     logging.getLogger("jax").setLevel(logging.WARNING)
     where = he.Spot.load(spot)
-    tree = he.spot_tree(where, operator=operator, symmetric=symmetric)
+    with waiting("building the tree"):
+        tree = he.spot_tree(where, operator=operator, symmetric=symmetric)
     print(repr(tree), file=sys.stderr)
 
     def report(iteration: int, seconds: float, chips: float) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from jaxsolve.cli import _setup
+from jaxsolve.waiting import waiting
 
 if TYPE_CHECKING:
     from jaxsolve.evaluate import Arena
@@ -59,40 +62,82 @@ def play(
     rules = load(game)
     if seat >= rules.num_players:
         raise ValueError(f"--seat must be below {rules.num_players}, the players of {game}")
-    label, tree = None, None
-    if policy is not None:
-        agent = "policy"
-    elif agent is None:
-        agent, tree = ("sog", None) if net is not None else _fitting(rules)
-        print(f"your opponent: --agent {agent}", file=sys.stderr)
-    if agent == "uniform" and not isinstance(rules, OpenSpielGame):
-        arena: Arena = evaluate.rules_arena(rules, max_moves=10_000, max_rows=256)
-        opponent = agents.uniform()
-    elif agent == "sog":
-        opponent = _from_rules(rules, net, iterations)
-        arena = evaluate.rules_arena(rules)
-    else:
-        tree = _compiled(rules, agent) if tree is None else tree
-        info = listed(tree)
-        if isinstance(rules, OpenSpielGame):
-            rules, label = info.game, info.label
-        arena = evaluate.arena(tree)
-        opponent = _opponent(tree, rules, agent, policy, iterations)
-    human = agents.person(rules, input, print, label=label, rules=_about(rules))
+    terminal = Terminal()
     total, played = 0.0, 0
-    print("Type an action, ? for help; Ctrl-D ends.", file=sys.stderr)
     try:
+        terminal.wait("compiling the agent")
+        label, tree = None, None
+        if policy is not None:
+            agent = "policy"
+        elif agent is None:
+            agent, tree = ("sog", None) if net is not None else _fitting(rules)
+            terminal.stop()
+            print(f"your opponent: --agent {agent}", file=sys.stderr)
+            terminal.wait(f"compiling {agent}")
+        if agent == "uniform" and not isinstance(rules, OpenSpielGame):
+            arena: Arena = evaluate.rules_arena(rules, max_moves=10_000, max_rows=256)
+            opponent = agents.uniform()
+        elif agent == "sog":
+            opponent = _from_rules(rules, net, iterations)
+            arena = evaluate.rules_arena(rules)
+        else:
+            tree = _compiled(rules, agent) if tree is None else tree
+            info = listed(tree)
+            if isinstance(rules, OpenSpielGame):
+                rules, label = info.game, info.label
+            arena = evaluate.arena(tree)
+            opponent = _opponent(tree, rules, agent, policy, iterations)
+        human = agents.person(rules, terminal.ask, terminal.tell, label=label, rules=_about(rules))
+        terminal.stop()
+        print("Type an action, ? for help; Ctrl-D ends.", file=sys.stderr)
         while not matches or played < matches:
             you = (seat + played) % rules.num_players
-            total += one_match(arena, rules, human, opponent, you, seed + played)
+            terminal.wait("compiling the match" if not played else "dealing")
+            total += one_match(arena, rules, human, opponent, you, seed + played, terminal.tell)
             played += 1
             print(f"total {total:+g} after {played}\n", flush=True)
     except EOFError:
         print()
+    finally:
+        terminal.stop()
+
+
+class Terminal:
+    """A person at a terminal, who is told what goes on between a question and the next."""
+
+    def __init__(self) -> None:
+        self._going_on = contextlib.ExitStack()
+
+    def wait(self, what: str) -> None:
+        """Something begins that may take long."""
+        self.stop()
+        self._going_on.enter_context(waiting(what))
+
+    def stop(self) -> None:
+        """It is over."""
+        self._going_on.close()
+
+    def ask(self, prompt: str) -> str:
+        """Returns a line that is typed; afterwards the agent thinks."""
+        self.stop()
+        answer = input(prompt)
+        self.wait("thinking")
+        return answer
+
+    def tell(self, text: str) -> None:
+        """Prints a line."""
+        self.stop()
+        print(text, flush=True)
 
 
 def one_match(
-    arena: Arena, game: Game, human: Agent, opponent: Agent, you: int, seed: int
+    arena: Arena,
+    game: Game,
+    human: Agent,
+    opponent: Agent,
+    you: int,
+    seed: int,
+    tell: Callable[[str], None] = print,
 ) -> float:
     """Returns what the human won in one match, and prints how it went.
 
@@ -103,6 +148,7 @@ def one_match(
         opponent: in all other seats.
         you: the human's seat.
         seed: of cards and agents.
+        tell: prints a line.
     """
     import jax
 
@@ -116,7 +162,7 @@ def one_match(
     won = float(match.utility[0, you])
     moves = zip(match.actors[0].tolist(), match.actions[0].tolist(), strict=True)
     path = " ".join(action_name(game, who, what) for who, what in moves if who != TERMINAL)
-    print(f"{path}: you {'win' if won > 0 else 'lose' if won < 0 else 'are even,'} {abs(won):g}")
+    tell(f"{path}: you {'win' if won > 0 else 'lose' if won < 0 else 'are even,'} {abs(won):g}")
     return won
 
 
@@ -180,7 +226,6 @@ def _opponent(
         )
         return agents.fixed(found.average)
     # The agent that searches in turn plays the same policy; all its searches at once are batches.
-    print("searching at every public state ...", file=sys.stderr)
     table = public_table(rules, cards=True)
     resolver = fixed_resolver(table, no_limit, js.pcfr_plus(), iterations=iterations)
     return agents.fixed(table.policy_of(tree, resolve_game(resolver, None)), name="resolving")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -44,18 +42,8 @@ def check_out(out: Path | None) -> None:
 
 
 def start_jax(*, x64: bool = False) -> None:
-    """Turns the persistent compilation cache on, and float64 if asked for.
-
-    The cache is in $JAX_COMPILATION_CACHE_DIR, or jaxsolve/ in the user's cache directory.
-    """
+    """Turns float64 on if asked for."""
     import jax
 
     if x64:
         jax.config.update("jax_enable_x64", True)
-    if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        jax.config.update("jax_compilation_cache_dir", str(Path(base) / "jaxsolve" / "xla"))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
-    jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
-    # A killed process can leave half an entry behind; JAX then compiles again and warns each time.
-    warnings.filterwarnings("ignore", message="Error reading persistent compilation cache")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jaxsolve.cli import _dry_run, _setup
+from jaxsolve.waiting import waiting
 
 if TYPE_CHECKING:
     from jaxsolve.solvers import Result
@@ -50,7 +51,8 @@ def solve(
     from jaxsolve.solvers import load_solver
 
     variant = load_solver(solver, simultaneous=simultaneous)
-    tree = js.compile(game, max_states=max_states)
+    with waiting(f"listing the states of {game}"):
+        tree = js.compile(game, max_states=max_states)
     print(tree, file=sys.stderr)
     if dry_run:
         _dry_run.show(tree, variant, as_json=as_json)

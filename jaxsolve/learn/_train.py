@@ -26,6 +26,7 @@ from jaxsolve.learn._plan import Plan, check_plan, optimiser, room_of
 from jaxsolve.nets import Net
 from jaxsolve.public import PublicState
 from jaxsolve.types import Array, PyTree
+from jaxsolve.waiting import waiting
 
 
 class TrainState(NamedTuple):
@@ -120,7 +121,8 @@ def train(
     while int(state.step) < last and (time_limit is None or seconds < time_limit):
         count = min(log_every, last - int(state.step))
         # Seconds of a curve are those of training; what has been compiled is not compiled again.
-        train_steps.lower(net, state, source=source, plan=plan, count=count).compile()
+        with waiting(f"compiling {count} batches", show=progress):
+            train_steps.lower(net, state, source=source, plan=plan, count=count).compile()
         begin = time.perf_counter()
         after, losses = jax.block_until_ready(run(net, state, count=count))
         spent = time.perf_counter() - begin
@@ -151,7 +153,8 @@ def train(
                 found["searches_per_second"] = made / spent
             row |= found
         if validate is not None:
-            row |= validate(net.replace(state.params))
+            with waiting("validating", show=progress):
+                row |= validate(net.replace(state.params))
         bar.set_postfix(loss=f"{row['loss']:.3g}")
         curve.append(row)
         if board is not None:

@@ -7,20 +7,23 @@ JAXSOLVE_NATIVE=0, everything runs in plain JAX.
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import functools
 import hashlib
 import os
-import platform
 import shutil
 import subprocess
-import sys
 import tempfile
 import warnings
 from importlib.metadata import version
 from pathlib import Path
 
 import jax
+
+from jaxsolve.caches import cache_folder, machine
+from jaxsolve.files import write_atomic
+from jaxsolve.waiting import waiting
 
 SOURCES = tuple(Path(__file__).parent / name for name in ("leaves.cc", "sweep.cc"))
 HEADERS = tuple(Path(__file__).parent / name for name in ("boards.h", "pool.h", "update.h"))
@@ -61,45 +64,44 @@ def build() -> Path:
     """Returns the path of the library, compiling it unless the cache has it.
 
     Raises:
-        OSError: there is no compiler, or the cache cannot be written.
+        OSError: there is no compiler, or nothing can be written.
         subprocess.CalledProcessError: the compiler failed; `stderr` says why.
     """
     compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
         raise OSError("no g++ or clang++ on the PATH")
     key = hashlib.sha256()
-    for part in (version("jaxlib"), compiler, " ".join(_FLAGS), _machine()):
+    for part in (version("jaxlib"), compiler, " ".join(_FLAGS), machine()):
         key.update(part.encode())
     for source in SOURCES + HEADERS:
         key.update(source.read_bytes())
-    folder = cache_folder()
+    folder = cache_folder() or _for_this_process()
     path = folder / f"holdem-{key.hexdigest()[:16]}.so"
-    if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        # Built beside its place and moved into it, so that another process never sees half of it.
-        with tempfile.TemporaryDirectory(dir=folder) as scratch:
-            made = Path(scratch) / path.name
-            include = f"-I{jax.ffi.include_dir()}"
-            command = [*compiler.split(), *_FLAGS, include, *(str(s) for s in SOURCES)]
-            subprocess.run([*command, "-o", str(made)], check=True, capture_output=True, text=True)
-            made.replace(path)
+    checksum = path.with_suffix(".sha256")
+    # A library that was cut short would end the process when it is loaded.
+    if path.exists() and checksum.exists() and checksum.read_text() == _checksum(path):
+        return path
+    # Built beside its place and moved into it, so that another process never sees half of it.
+    with (
+        tempfile.TemporaryDirectory(dir=folder) as scratch,
+        waiting("building the C++ operators, once on this machine"),
+    ):
+        made = Path(scratch) / path.name
+        include = f"-I{jax.ffi.include_dir()}"
+        command = [*compiler.split(), *_FLAGS, include, *(str(s) for s in SOURCES)]
+        subprocess.run([*command, "-o", str(made)], check=True, capture_output=True, text=True)
+        written = _checksum(made)
+        made.replace(path)
+    write_atomic(checksum, written.encode())
     return path
 
 
-def cache_folder() -> Path:
-    """Returns where libraries are kept: JAXSOLVE_CACHE, or the user's cache folder."""
-    if named := os.environ.get("JAXSOLVE_CACHE"):
-        return Path(named)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "jaxsolve"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jaxsolve"
+def _for_this_process() -> Path:
+    """Returns a new folder that is removed when the process ends."""
+    folder = Path(tempfile.mkdtemp(prefix="jaxsolve-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
-def _machine() -> str:
-    """Returns what tells instruction sets apart."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        flags = next(line for line in lines if line.startswith(("flags", "Features")))
-    except (OSError, StopIteration):
-        flags = platform.processor()
-    return platform.machine() + flags
+def _checksum(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

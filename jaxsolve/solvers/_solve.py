@@ -27,6 +27,7 @@ from jaxsolve.solvers._result import Result
 from jaxsolve.solvers._solver import Iterations, Solver
 from jaxsolve.tree import Policy, PublicTree
 from jaxsolve.types import Array
+from jaxsolve.waiting import waiting
 
 CHUNK_SECONDS = 0.5
 """Longest time in one call, so that limits and Ctrl-C are heard."""
@@ -78,7 +79,8 @@ def solve(
     directory = None if out is None else Path(out)
     if resume and directory is None:
         raise ValueError("resume=True needs out=, the directory of the run to continue")
-    saved, identity = _open(tree, solver, directory, iterations, resume)
+    with waiting("compiling", show=progress):
+        saved, identity = _open(tree, solver, directory, iterations, resume)
     ready = solver.bind(tree)
 
     points = measurement_points(iterations, measure_every)
@@ -88,8 +90,9 @@ def solve(
         status = "target"  # reached before this run was resumed
     horizon = jnp.asarray(iterations, jnp.int32)
     start = time.perf_counter()
-    state = jax.block_until_ready(run(tree, ready, state, jnp.asarray(0, jnp.int32), horizon))
-    _, worth = jax.block_until_ready(_measure(tree, solver.output, state))
+    with waiting(f"compiling {solver.name}", show=progress):
+        state = jax.block_until_ready(run(tree, ready, state, jnp.asarray(0, jnp.int32), horizon))
+        _, worth = jax.block_until_ready(_measure(tree, solver.output, state))
     compile_seconds = time.perf_counter() - start
 
     def measured() -> tuple[float, Array]:
@@ -136,7 +139,8 @@ def solve(
         if directory is not None and status != "non-finite":
             planned = done if status == "target" else iterations
             _checkpoint.save(directory, identity, state, rows, seconds, planned)
-        average, current = _policies(tree, state)
+        with waiting("compiling the policies", show=progress):
+            average, current = _policies(tree, state)
     return Result(
         average=average,
         current=current,
