@@ -14,7 +14,7 @@ from typing import Any
 
 import jax
 
-from jaxsolve.files import write_atomic
+from jaxsolve.files import write_atomic, write_figure
 
 Row = Mapping[str, Any]
 
@@ -97,7 +97,7 @@ class Report:
         write_atomic(written[1], markdown(self.table).encode())
         if figure is not None:
             written.append(out / f"{self.name}.png")
-            figure.savefig(written[-1], dpi=150, bbox_inches="tight")
+            write_figure(written[-1], figure, dpi=150, bbox_inches="tight")
         return written
 
     def record(self, folder: Path, *, text: str | None = None) -> Path:

@@ -1,4 +1,4 @@
-"""Files that are whole or absent: written beside their place, then moved into it."""
+"""Files that are whole or absent, in folders that one process at a time writes to."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import platform
 import signal
 import threading
 import zlib
@@ -13,20 +14,72 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import filelock
 import numpy as np
+
+LOCK = ".lock"
+"""Name of the lock file in a folder of results; its content is the process that wrote last."""
+
+
+@contextlib.contextmanager
+def claim(folder: Path | None) -> Iterator[None]:
+    """Makes a folder for results and keeps other processes from writing to it in the block.
+
+    The operating system frees the lock of a process that ends, however it ends. Blocks of one
+    thread may be nested. Without a folder nothing happens.
+
+    Raises:
+        ValueError: the folder is a file, or another process is writing to it; says which.
+        OSError: the folder cannot be made or written to.
+    """
+    if folder is None:
+        yield
+        return
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file, not a directory for the results")
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / LOCK
+    try:
+        held = filelock.FileLock(path.resolve(), blocking=False, is_singleton=True).acquire()
+    except filelock.Timeout:
+        holder = path.read_text().strip() or "another process"
+        raise ValueError(
+            f"{folder} is in use: {holder} is writing to it. Wait until it has ended, or choose "
+            "another directory"
+        ) from None
+    with held:
+        with contextlib.suppress(OSError):  # only words for the message above
+            path.write_text(f"process {os.getpid()} on {platform.node()}\n")
+        yield
 
 
 def write_atomic(path: Path, content: bytes) -> None:
     """Writes a file so that a reader, or a kill at any moment, never sees half of it.
 
     What a kill leaves behind, `path` with `.tmp` at its end, is overwritten by the next write.
+
+    Raises:
+        OSError: the disk is full or the folder cannot be written to; names the file, which is then
+            as it was before.
     """
     beside = path.with_name(path.name + ".tmp")
-    with beside.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, path)
+    try:
+        with beside.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise OSError(error.errno, f"cannot write: {error.strerror}", str(path)) from None
+
+
+def write_figure(path: Path, figure: Any, **options: Any) -> None:
+    """Writes a matplotlib figure as PNG by `write_atomic`; options are those of `savefig`."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", **options)
+    write_atomic(path, buffer.getvalue())
 
 
 def save_arrays(path: Path, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:

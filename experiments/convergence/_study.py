@@ -15,6 +15,7 @@ from experiments.convergence._cells import PARTS, QUICK, SOLVERS, Part, cells
 from experiments.convergence._conventions import conventions
 from experiments.convergence._figures import choices, curves, heat, select, short
 from experiments.convergence._measure import measure, scale_free
+from jaxsolve.files import write_figure
 
 RESULTS = Path(__file__).parent / "results"
 """Committed results, one JSON and one Markdown file per device and version of JAX."""
@@ -103,7 +104,7 @@ def draw(rows: list[dict[str, Any]], out: Path) -> list[Path]:
         if figure is None:
             continue
         paths.append(out / f"{name}.png")
-        figure.savefig(paths[-1], dpi=110, bbox_inches="tight")
+        write_figure(paths[-1], figure, dpi=110, bbox_inches="tight")
     return paths
 
 

@@ -13,6 +13,7 @@ import typer
 
 from jaxsolve.cli import _setup
 from jaxsolve.cli._games import show
+from jaxsolve.files import claim
 from jaxsolve.waiting import waiting
 
 if TYPE_CHECKING:
@@ -44,29 +45,31 @@ def compare(
     with waiting(f"listing the states of {game}"):
         tree = js.compile(game, max_states=max_states)
     print(tree, file=sys.stderr)
-    results: dict[str, Result] = {}
-    try:
-        for name, variant in variants.items():
-            result = js.solve(tree, variant, iterations=iterations, measure_every=measure_every)
-            results[name] = result
-            if result.status == "interrupted":
-                break
-    except KeyboardInterrupt:  # while something is compiled
-        pass
-    with uninterrupted():
-        title = f"{tree.info.name}, {iterations:,} iterations"
-        table = rich.table.Table(
-            "solver", "exploitability", "ms / iteration", "compiling s", title=title
-        )
-        for name, r in sorted(results.items(), key=lambda item: item[1].exploitability):
-            pace = f"{1e3 * r.seconds / max(r.iterations, 1):.4f}"
-            note = f" ({r.status} at {r.iterations:,})" if r.iterations < iterations else ""
-            table.add_row(name, f"{r.exploitability:.6g}{note}", pace, f"{r.compile_seconds:.2f}")
-        show(table)
-        if out is not None and results:
-            out.mkdir(parents=True, exist_ok=True)
-            _write(results, out, game, title)
-            print(f"written to {out}", file=sys.stderr)
+    with claim(out):
+        results: dict[str, Result] = {}
+        try:
+            for name, variant in variants.items():
+                result = js.solve(tree, variant, iterations=iterations, measure_every=measure_every)
+                results[name] = result
+                if result.status == "interrupted":
+                    break
+        except KeyboardInterrupt:  # while something is compiled
+            pass
+        with uninterrupted():
+            title = f"{tree.info.name}, {iterations:,} iterations"
+            table = rich.table.Table(
+                "solver", "exploitability", "ms / iteration", "compiling s", title=title
+            )
+            for name, r in sorted(results.items(), key=lambda item: item[1].exploitability):
+                pace = f"{1e3 * r.seconds / max(r.iterations, 1):.4f}"
+                note = f" ({r.status} at {r.iterations:,})" if r.iterations < iterations else ""
+                table.add_row(
+                    name, f"{r.exploitability:.6g}{note}", pace, f"{r.compile_seconds:.2f}"
+                )
+            show(table)
+            if out is not None and results:
+                _write(results, out, game, title)
+                print(f"written to {out}", file=sys.stderr)
     left = [n for n in names if n not in results or results[n].status == "interrupted"]
     if left:
         print(f"stopped; not finished: {', '.join(left)}", file=sys.stderr)
@@ -77,7 +80,7 @@ def _write(results: dict[str, Result], out: Path, game: str, title: str) -> None
     """Writes compare.csv, result.json and compare.png."""
     import jax
 
-    from jaxsolve.files import write_atomic
+    from jaxsolve.files import write_atomic, write_figure
 
     rows: list[dict[str, Any]] = [
         {"game": game, "solver": name, "iteration": i, "seconds": s, "exploitability": e}
@@ -102,7 +105,7 @@ def _write(results: dict[str, Result], out: Path, game: str, title: str) -> None
         from jaxsolve.plot import curve
 
         figure = curve({name: r.curve for name, r in results.items()}, title=title)
-        figure.savefig(out / "compare.png")
+        write_figure(out / "compare.png", figure)
     except ImportError as error:
         print(f"compare.png was not drawn: {error}", file=sys.stderr)
 

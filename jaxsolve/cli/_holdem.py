@@ -13,6 +13,7 @@ import typer
 
 from jaxsolve.cli import _setup
 from jaxsolve.cli._games import show
+from jaxsolve.files import claim
 from jaxsolve.waiting import waiting
 
 if TYPE_CHECKING:
@@ -72,25 +73,26 @@ def solve(
             row = {"iteration": iteration, "seconds": seconds, "exploitability": chips}
             print(json.dumps(row), flush=True)
 
-    result = he.solve(
-        tree,
-        target=None if target.lower() == "none" else target,
-        solver=solver,
-        iterations=iterations,
-        measure_every=measure_every,
-        time_limit=time_limit,
-        out=out,
-        resume=resume,
-        callback=report,
-    )
-    with uninterrupted():
-        if out is not None:
-            _write(result, out)
-        if not as_json:
-            show_rows(result.node().summary_rows())
-        print(repr(result), file=sys.stderr)
-        if out is not None:
-            print(f"written to {out}", file=sys.stderr)
+    with claim(out):
+        result = he.solve(
+            tree,
+            target=None if target.lower() == "none" else target,
+            solver=solver,
+            iterations=iterations,
+            measure_every=measure_every,
+            time_limit=time_limit,
+            out=out,
+            resume=resume,
+            callback=report,
+        )
+        with uninterrupted():
+            if out is not None:
+                _write(result, out)
+            if not as_json:
+                show_rows(result.node().summary_rows())
+            print(repr(result), file=sys.stderr)
+            if out is not None:
+                print(f"written to {out}", file=sys.stderr)
     if result.status == "interrupted":
         raise typer.Exit(130)
     if result.status == "non-finite":
@@ -102,7 +104,7 @@ def _write(result: SpotResult, out: Path) -> None:
     """Writes the files of a run."""
     import jax
 
-    from jaxsolve.files import write_atomic
+    from jaxsolve.files import write_atomic, write_figure
 
     result.save(out, device=jax.devices()[0].device_kind, jax=jax.__version__)
     root = result.node()
@@ -110,11 +112,11 @@ def _write(result: SpotResult, out: Path) -> None:
     try:
         from jaxsolve.holdem import range_grid
 
-        root.plot().savefig(out / "root.png", dpi=110, bbox_inches="tight")
+        write_figure(out / "root.png", root.plot(), dpi=110, bbox_inches="tight")
         for player, weights in zip(("oop", "ip"), result.spot.spot.ranges, strict=True):
             figure = range_grid(weights, title=f"Range of {player}")
-            figure.savefig(out / f"range_{player}.png", dpi=110, bbox_inches="tight")
-        result.plot().savefig(out / "curve.png")
+            write_figure(out / f"range_{player}.png", figure, dpi=110, bbox_inches="tight")
+        write_figure(out / "curve.png", result.plot())
     except ImportError as error:
         print(f"no pictures: {error}", file=sys.stderr)
 

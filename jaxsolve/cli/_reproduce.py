@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from jaxsolve.cli import _setup
+from jaxsolve.files import claim
 
 
 def reproduce(
@@ -29,7 +30,9 @@ def reproduce(
     experiment = found.load(name)
     _setup.start_jax()
     out = Path("runs") / name if out is None else out
-    show(experiment.main(quick, out))
+    with claim(out):
+        report = experiment.main(quick, out)
+    show(report)
     print(f"written to {out}", file=sys.stderr)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jaxsolve.cli import _dry_run, _setup
+from jaxsolve.files import claim
 from jaxsolve.waiting import waiting
 
 if TYPE_CHECKING:
@@ -66,27 +67,28 @@ def solve(
             row = {"iteration": iteration, "seconds": seconds, "exploitability": exploitability}
             print(json.dumps(row), flush=True)
 
-    result = js.solve(
-        tree,
-        variant,
-        iterations=iterations,
-        measure_every=measure_every,
-        target=target,
-        time_limit=time_limit,
-        out=out,
-        resume=resume,
-        checkpoint_seconds=checkpoint_seconds,
-        callback=report,
-    )
-    with uninterrupted():
-        if out is not None:
-            _write(result, out, config)
-        if not as_json:
-            print(result.curve)
-            print(f"values: {', '.join(f'{x:.7g}' for x in result.values)}")
-        print(result, file=sys.stderr)
-        if out is not None:
-            print(f"written to {out}", file=sys.stderr)
+    with claim(out):
+        result = js.solve(
+            tree,
+            variant,
+            iterations=iterations,
+            measure_every=measure_every,
+            target=target,
+            time_limit=time_limit,
+            out=out,
+            resume=resume,
+            checkpoint_seconds=checkpoint_seconds,
+            callback=report,
+        )
+        with uninterrupted():
+            if out is not None:
+                _write(result, out, config)
+            if not as_json:
+                print(result.curve)
+                print(f"values: {', '.join(f'{x:.7g}' for x in result.values)}")
+            print(result, file=sys.stderr)
+            if out is not None:
+                print(f"written to {out}", file=sys.stderr)
     if result.status == "interrupted":
         kept = f"; add --resume to go on from {out}" if out is not None else ""
         print(f"stopped at iteration {result.iterations:,}{kept}", file=sys.stderr)
@@ -101,7 +103,7 @@ def _write(result: Result, out: Path, config: dict[str, object]) -> None:
     import jax
 
     import jaxsolve as js
-    from jaxsolve.files import write_atomic
+    from jaxsolve.files import write_atomic, write_figure
 
     result.curve.save(out / "curve.csv")
     js.save_policy(result.policy, out / "policy.npz")
@@ -119,6 +121,6 @@ def _write(result: Result, out: Path, config: dict[str, object]) -> None:
     }
     write_atomic(out / "config.json", (json.dumps(facts, indent=2) + "\n").encode())
     try:
-        result.plot().savefig(out / "curve.png")
+        write_figure(out / "curve.png", result.plot())
     except ImportError as error:
         print(f"curve.png was not drawn: {error}", file=sys.stderr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -20,7 +21,6 @@ class Checkpoints:
 
         self.folder = folder.resolve()
         self.run = run
-        self.folder.mkdir(parents=True, exist_ok=True)
         self.args = ocp.args
         options = ocp.CheckpointManagerOptions(max_to_keep=2, enable_async_checkpointing=False)
         self.manager = ocp.CheckpointManager(self.folder / "checkpoints", options=options)
@@ -34,10 +34,11 @@ class Checkpoints:
         for old in self.folder.glob("curve-*.json"):
             if int(old.stem.split("-")[1]) not in self.manager.all_steps():
                 old.unlink()
-        with (self.folder / "curve.csv").open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(curve[0]))
-            writer.writeheader()
-            writer.writerows(curve)
+        table = io.StringIO()
+        writer = csv.DictWriter(table, list(curve[0]))
+        writer.writeheader()
+        writer.writerows(curve)
+        write_atomic(self.folder / "curve.csv", table.getvalue().encode())
 
     def load(self, like: State) -> tuple[State, list[dict[str, float]]]:
         """Returns the last whole checkpoint and its curve, or the start where there is none."""

@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import optax
 from tqdm import tqdm
 
+from jaxsolve.files import claim
 from jaxsolve.learn._board import tensorboard
 from jaxsolve.learn._checkpoints import Checkpoints
 from jaxsolve.learn._data import Examples, Source
@@ -102,71 +103,73 @@ def train(
         until: stop after so many steps, in the middle of the plan.
 
     Raises:
-        ValueError: settings make no sense, or the checkpoint is of another run.
+        ValueError: settings make no sense, the checkpoint is of another run, or another process
+            writes to `out`.
         NonFiniteError: data or loss are not finite; names the batch. The last checkpoint is good.
     """
     check_plan(plan, source.batch)
     state = init_train(net, source, plan) if start is None else start
     curve: list[dict[str, float]] = []
-    saver = None if out is None else Checkpoints(Path(out), _identity(net, source, plan))
-    if resume:
-        if saver is None:
-            raise ValueError("resume=True needs out=, the folder of the run to continue")
-        state, curve = saver.load(state)
-    seconds = curve[-1]["seconds"] if curve else 0.0
-    last = plan.steps if until is None else min(until, plan.steps)
-    board = None if out is None else tensorboard(Path(out))
-    run = functools.partial(train_steps, source=source, plan=plan)
-    bar = tqdm(total=last, initial=int(state.step), disable=not progress, unit="batch")
-    while int(state.step) < last and (time_limit is None or seconds < time_limit):
-        count = min(log_every, last - int(state.step))
-        # Seconds of a curve are those of training; what has been compiled is not compiled again.
-        with waiting(f"compiling {count} batches", show=progress):
-            train_steps.lower(net, state, source=source, plan=plan, count=count).compile()
-        begin = time.perf_counter()
-        after, losses = jax.block_until_ready(run(net, state, count=count))
-        spent = time.perf_counter() - begin
-        seconds += spent
-        if int(after.broken) >= 0:
-            kept = "" if saver is None else f" The last good checkpoint is in {saver.folder}."
-            raise NonFiniteError(
-                f"batch {int(after.broken)} has targets or a loss that are not finite, or targets "
-                f"beyond {plan.largest:g} times the largest payoff; training stopped, and no "
-                f"update was made from it.{kept} A smaller learning rate, or more iterations of "
-                "the solver, may help."
-            )
-        before, state = state, after
-        bar.update(count)
-        done = int(state.step)
-        row = {
-            "step": done,
-            "examples": done * source.batch,
-            "updates": done * plan.updates,
-            "seconds": seconds,
-            **{name: float(each.mean()) for name, each in losses.items()},
-            "age": (min(done, room_of(plan, source.batch) // source.batch) - 1) / 2,
-        }
-        if source.counts is not None:
-            found = {k: float(v) for k, v in source.counts(state.source).items()}
-            if "searches" in found:
-                made = found["searches"] - float(source.counts(before.source)["searches"])
-                found["searches_per_second"] = made / spent
-            row |= found
-        if validate is not None:
-            with waiting("validating", show=progress):
-                row |= validate(net.replace(state.params))
-        bar.set_postfix(loss=f"{row['loss']:.3g}")
-        curve.append(row)
+    if resume and out is None:
+        raise ValueError("resume=True needs out=, the folder of the run to continue")
+    with claim(None if out is None else Path(out)):
+        saver = None if out is None else Checkpoints(Path(out), _identity(net, source, plan))
+        if resume and saver is not None:
+            state, curve = saver.load(state)
+        seconds = curve[-1]["seconds"] if curve else 0.0
+        last = plan.steps if until is None else min(until, plan.steps)
+        board = None if out is None else tensorboard(Path(out))
+        run = functools.partial(train_steps, source=source, plan=plan)
+        bar = tqdm(total=last, initial=int(state.step), disable=not progress, unit="batch")
+        while int(state.step) < last and (time_limit is None or seconds < time_limit):
+            count = min(log_every, last - int(state.step))
+            # Seconds of a curve are those of training; the program is compiled only once.
+            with waiting(f"compiling {count} batches", show=progress):
+                train_steps.lower(net, state, source=source, plan=plan, count=count).compile()
+            begin = time.perf_counter()
+            after, losses = jax.block_until_ready(run(net, state, count=count))
+            spent = time.perf_counter() - begin
+            seconds += spent
+            if int(after.broken) >= 0:
+                kept = "" if saver is None else f" The last good checkpoint is in {saver.folder}."
+                raise NonFiniteError(
+                    f"batch {int(after.broken)} has targets or a loss that are not finite, or "
+                    f"targets beyond {plan.largest:g} times the largest payoff; training stopped, "
+                    f"and no update was made from it.{kept} A smaller learning rate, or more "
+                    "iterations of the solver, may help."
+                )
+            before, state = state, after
+            bar.update(count)
+            done = int(state.step)
+            row = {
+                "step": done,
+                "examples": done * source.batch,
+                "updates": done * plan.updates,
+                "seconds": seconds,
+                **{name: float(each.mean()) for name, each in losses.items()},
+                "age": (min(done, room_of(plan, source.batch) // source.batch) - 1) / 2,
+            }
+            if source.counts is not None:
+                found = {k: float(v) for k, v in source.counts(state.source).items()}
+                if "searches" in found:
+                    made = found["searches"] - float(source.counts(before.source)["searches"])
+                    found["searches_per_second"] = made / spent
+                row |= found
+            if validate is not None:
+                with waiting("validating", show=progress):
+                    row |= validate(net.replace(state.params))
+            bar.set_postfix(loss=f"{row['loss']:.3g}")
+            curve.append(row)
+            if board is not None:
+                for name, number in row.items():
+                    board.add_scalar(name, number, done)
+            if saver is not None:
+                saver.save(done, state, curve)
+            if callback is not None:
+                callback(dict(row))
+        bar.close()
         if board is not None:
-            for name, number in row.items():
-                board.add_scalar(name, number, done)
-        if saver is not None:
-            saver.save(done, state, curve)
-        if callback is not None:
-            callback(dict(row))
-    bar.close()
-    if board is not None:
-        board.close()
+            board.close()
     return Trained(net.replace(state.params), curve, state)
 
 

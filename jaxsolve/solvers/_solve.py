@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from jaxsolve.compiler import compile
 from jaxsolve.evaluate import expected_values, nash_conv
-from jaxsolve.files import uninterrupted
+from jaxsolve.files import claim, uninterrupted
 from jaxsolve.game import Game, Range, checked
 from jaxsolve.solvers import _checkpoint
 from jaxsolve.solvers._curve import Curve, measurement_points
@@ -71,7 +71,8 @@ def solve(
         policies do not depend on measurements, interruptions or how calls were cut.
 
     Raises:
-        ValueError: an argument makes no sense, or the checkpoint belongs to another run.
+        ValueError: an argument makes no sense, the checkpoint belongs to another run, or another
+            process writes to `out`.
     """
     begin = time.perf_counter()
     solver = load_solver(solver) if isinstance(solver, str) else solver
@@ -80,67 +81,70 @@ def solve(
     if resume and directory is None:
         raise ValueError("resume=True needs out=, the directory of the run to continue")
     with waiting("compiling", show=progress):
+        with claim(directory):
         saved, identity = _open(tree, solver, directory, iterations, resume)
-    ready = solver.bind(tree)
+        ready = solver.bind(tree)
 
-    points = measurement_points(iterations, measure_every)
-    state, rows, seconds = saved.state, saved.rows, saved.seconds
-    done, status = int(state.iteration), "iteration limit"
-    if rows and rows[-1][0] == done and target is not None and rows[-1][2] <= target:
-        status = "target"  # reached before this run was resumed
-    horizon = jnp.asarray(iterations, jnp.int32)
-    start = time.perf_counter()
-    with waiting(f"compiling {solver.name}", show=progress):
-        state = jax.block_until_ready(run(tree, ready, state, jnp.asarray(0, jnp.int32), horizon))
-        _, worth = jax.block_until_ready(_measure(tree, solver.output, state))
-    compile_seconds = time.perf_counter() - start
+        points = measurement_points(iterations, measure_every)
+        state, rows, seconds = saved.state, saved.rows, saved.seconds
+        done, status = int(state.iteration), "iteration limit"
+        if rows and rows[-1][0] == done and target is not None and rows[-1][2] <= target:
+            status = "target"  # reached before this run was resumed
+        horizon = jnp.asarray(iterations, jnp.int32)
+        start = time.perf_counter()
+        with waiting(f"compiling {solver.name}", show=progress):
+            state = jax.block_until_ready(run(tree, ready, state, jnp.asarray(0, jnp.int32), horizon))
+            _, worth = jax.block_until_ready(_measure(tree, solver.output, state))
+        compile_seconds = time.perf_counter() - start
 
-    def measured() -> tuple[float, Array]:
-        """Adds a row to the curve; returns exploitability and values."""
-        gap, worth = _measure(tree, solver.output, state)
-        rows.append((done, seconds, float(gap) / tree.num_players))
-        if callback is not None:
-            callback(*rows[-1])
-        return rows[-1][2], worth
+        def measured() -> tuple[float, Array]:
+            """Adds a row to the curve; returns exploitability and values."""
+            gap, worth = _measure(tree, solver.output, state)
+            rows.append((done, seconds, float(gap) / tree.num_players))
+            if callback is not None:
+                callback(*rows[-1])
+            return rows[-1][2], worth
 
-    kept, pace, interval = time.perf_counter(), 0.0, checkpoint_seconds
-    bar = tqdm(total=iterations, initial=done, disable=not progress, desc=solver.name, unit="it")
-    with bar, uninterrupted() as interrupted:
-        while done < iterations and status == "iteration limit":
-            stop = next(p for p in points if p > done)
-            count = _chunk(stop - done, pace)
-            start = time.perf_counter()
-            state = run(tree, ready, state, jnp.asarray(count, jnp.int32), horizon)
-            jax.block_until_ready(state.iteration)
-            pace = (time.perf_counter() - start) / count
-            seconds += pace * count
-            done += count
-            bar.update(count)
-            if interrupted():
-                status = "interrupted"
-            elif time_limit is not None and time.perf_counter() - begin >= time_limit:
-                status = "time limit"
-            if done == stop or status != "iteration limit":
-                exploitability, worth = measured()
-                bar.set_postfix(exploitability=describe(exploitability), refresh=False)
-                if not np.isfinite(exploitability):
-                    status = "non-finite"
-                elif target is not None and exploitability <= target:
-                    status = "target"
-                elif done == iterations:
-                    status = "iteration limit"
-            if directory is not None and time.perf_counter() - kept >= interval:
+        kept, pace, interval = time.perf_counter(), 0.0, checkpoint_seconds
+        bar = tqdm(
+            total=iterations, initial=done, disable=not progress, desc=solver.name, unit="it"
+        )
+        with bar, uninterrupted() as interrupted:
+            while done < iterations and status == "iteration limit":
+                stop = next(p for p in points if p > done)
+                count = _chunk(stop - done, pace)
                 start = time.perf_counter()
-                _checkpoint.save(directory, identity, state, rows, seconds, iterations)
-                kept = time.perf_counter()
-                interval = max(checkpoint_seconds, 20 * (kept - start))
-        if not rows or rows[-1][0] != done:  # nothing was left to do
-            _, worth = measured()
-        if directory is not None and status != "non-finite":
-            planned = done if status == "target" else iterations
-            _checkpoint.save(directory, identity, state, rows, seconds, planned)
-        with waiting("compiling the policies", show=progress):
-            average, current = _policies(tree, state)
+                state = run(tree, ready, state, jnp.asarray(count, jnp.int32), horizon)
+                jax.block_until_ready(state.iteration)
+                pace = (time.perf_counter() - start) / count
+                seconds += pace * count
+                done += count
+                bar.update(count)
+                if interrupted():
+                    status = "interrupted"
+                elif time_limit is not None and time.perf_counter() - begin >= time_limit:
+                    status = "time limit"
+                if done == stop or status != "iteration limit":
+                    exploitability, worth = measured()
+                    bar.set_postfix(exploitability=describe(exploitability), refresh=False)
+                    if not np.isfinite(exploitability):
+                        status = "non-finite"
+                    elif target is not None and exploitability <= target:
+                        status = "target"
+                    elif done == iterations:
+                        status = "iteration limit"
+                if directory is not None and time.perf_counter() - kept >= interval:
+                    start = time.perf_counter()
+                    _checkpoint.save(directory, identity, state, rows, seconds, iterations)
+                    kept = time.perf_counter()
+                    interval = max(checkpoint_seconds, 20 * (kept - start))
+            if not rows or rows[-1][0] != done:  # nothing was left to do
+                _, worth = measured()
+            if directory is not None and status != "non-finite":
+                planned = done if status == "target" else iterations
+                _checkpoint.save(directory, identity, state, rows, seconds, planned)
+            with waiting("compiling the policies", show=progress):
+                average, current = _policies(tree, state)
     return Result(
         average=average,
         current=current,
@@ -165,9 +169,6 @@ def _open(
     fresh = _checkpoint.Saved(state, [], 0.0)
     if directory is None:
         return fresh, {}
-    if directory.exists() and not directory.is_dir():
-        raise ValueError(f"{directory} is a file, not a directory for the results")
-    directory.mkdir(parents=True, exist_ok=True)
     identity = _checkpoint.identity(tree, solver, iterations)
     if resume:
         with contextlib.suppress(FileNotFoundError):

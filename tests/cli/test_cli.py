@@ -77,7 +77,7 @@ def test_solve_writes_what_it_found(cli: Cli, tmp_path: Path) -> None:
     out = tmp_path / "runs" / "kuhn"
     ran = cli("solve", "kuhn", "--solver", "dcfr(gamma=3)", "--iterations", 40, "--out", out)
     assert ran.status == 0
-    names = {"checkpoint.npz", "config.json", "curve.csv", "curve.png", "policy.npz"}
+    names = {".lock", "checkpoint.npz", "config.json", "curve.csv", "curve.png", "policy.npz"}
     assert {path.name for path in out.iterdir()} == names
     curve = list(csv.DictReader((out / "curve.csv").read_text().splitlines()))
     assert [int(row["iteration"]) for row in curve] == [1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 40]
