@@ -80,10 +80,10 @@ def solve(
     directory = None if out is None else Path(out)
     if resume and directory is None:
         raise ValueError("resume=True needs out=, the directory of the run to continue")
-    with waiting("compiling", show=progress):
-        with claim(directory):
-        saved, identity = _open(tree, solver, directory, iterations, resume)
-        ready = solver.bind(tree)
+    with claim(directory):
+        with waiting("compiling", show=progress):
+            saved, identity = _open(tree, solver, directory, iterations, resume)
+            ready = solver.bind(tree)
 
         points = measurement_points(iterations, measure_every)
         state, rows, seconds = saved.state, saved.rows, saved.seconds
@@ -93,7 +93,8 @@ def solve(
         horizon = jnp.asarray(iterations, jnp.int32)
         start = time.perf_counter()
         with waiting(f"compiling {solver.name}", show=progress):
-            state = jax.block_until_ready(run(tree, ready, state, jnp.asarray(0, jnp.int32), horizon))
+            nothing = jnp.asarray(0, jnp.int32)
+            state = jax.block_until_ready(run(tree, ready, state, nothing, horizon))
             _, worth = jax.block_until_ready(_measure(tree, solver.output, state))
         compile_seconds = time.perf_counter() - start
 
