@@ -54,16 +54,18 @@ def select(rows: Rows, **wanted: Any) -> list[Mapping[str, Any]]:
     ]
 
 
-def curves(rows: Rows) -> Any:
-    """Returns exploitability against iterations, a panel per game, alternating updates."""
+def curves(rows: Rows) -> list[Any]:
+    """Returns figures of exploitability against iterations, two games each, alternating updates."""
+    games = list(dict.fromkeys(r["game"] for r in rows))
+    return [_curves(rows, games[k : k + 2]) for k in range(0, len(games), 2)]
+
+
+def _curves(rows: Rows, games: list[str]) -> Any:
     from matplotlib.figure import Figure
 
-    games = list(dict.fromkeys(r["game"] for r in rows))
-    across = min(4, len(games) + 1)
-    down = -(-(len(games) + 1) // across)
-    figure = Figure(figsize=(3.3 * across, 2.9 * down + 0.2), layout="constrained")
-    panels = figure.subplots(down, across, squeeze=False).ravel()
-    for game, axes in zip(games, panels, strict=False):
+    figure = Figure(figsize=(4.6 * len(games), 4.6), layout="constrained")
+    panels = figure.subplots(1, len(games), squeeze=False)[0]
+    for game, axes in zip(games, panels, strict=True):
         wide = select(rows, game=game, updates="alternating", dtype="float64")
         mine = wide or select(rows, game=game, updates="alternating", dtype="float32")
         for solver in _solvers(mine):
@@ -85,13 +87,11 @@ def curves(rows: Rows) -> Any:
         axes.set_xticks(sorted({r["iterations"] for r in mine}))
         axes.minorticks_off()
         axes.grid(color="0.9")
-        axes.tick_params(labelsize=8)
-    for axes in panels[len(games) :]:
-        axes.axis("off")
+        axes.tick_params(labelsize=9)
+        axes.set_xlabel("iterations (every player updates once in each)", fontsize=9)
+    panels[0].set_ylabel("exploitability, in the game's units", fontsize=10)
     handles, labels = panels[0].get_legend_handles_labels()
-    panels[len(games)].legend(handles, labels, loc="center", ncols=2, fontsize=9, frameon=False)
-    figure.supxlabel("iterations (every player updates once in each)", fontsize=10)
-    figure.supylabel("exploitability, in the game's units", fontsize=10)
+    figure.legend(handles, labels, loc="outside lower center", ncols=7, fontsize=9, frameon=False)
     return figure
 
 

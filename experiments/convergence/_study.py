@@ -95,7 +95,7 @@ def draw(rows: list[dict[str, Any]], out: Path) -> list[Path]:
     last = max(r["iterations"] for r in rows)
     middle = 1_000 if any(r["iterations"] == 1_000 for r in rows) else last
     drawn = {
-        "convergence": curves(rows),
+        **{f"convergence_{k + 1}": figure for k, figure in enumerate(curves(rows))},
         "convergence_table": heat(rows, middle),
         "convergence_choices": choices(rows, middle),
     }

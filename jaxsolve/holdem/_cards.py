@@ -17,6 +17,7 @@ RANKS = "23456789TJQKA"
 """Ranks, lowest first."""
 
 SUITS = "cdhs"
+"""Clubs, diamonds, hearts, spades."""
 
 NUM_CARDS = len(RANKS) * len(SUITS)
 """Cards in the deck, 52."""

@@ -221,6 +221,7 @@ PRESETS: dict[str, Preset] = {
     "leduc": dataclasses.replace(_HOLDEM, **_SMALL, reuse=20.0),
     "glasses": dataclasses.replace(_SCOTLAND_YARD, **_SMALL, reuse=20.0, q_search=0.9, epsilon=0.1),
 }
+"""Settings by name; see `preset`."""
 
 
 def preset(name: str) -> Preset:

@@ -24,6 +24,7 @@ from jaxsolve.public import Described, PublicState, StateFormat, unit_of
 from jaxsolve.types import Array, PRNGKey, PyTree
 
 BODIES = ("mlp", "resnet")
+"""Bodies of a `ValueNetwork`."""
 
 
 class Output(NamedTuple):

@@ -34,6 +34,7 @@ LEAST_REACH = 1e-9
 """A subgame is skipped if the reach of chance and P there is less than this."""
 
 Knowledge = int | str
+"""Which states a subgame has: "common", or the order k of a k-KLSS, an odd positive number."""
 
 
 @dataclasses.dataclass(frozen=True)
