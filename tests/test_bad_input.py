@@ -13,6 +13,7 @@ import pytest
 
 import games
 import jaxsolve as js
+from jaxsolve.compiler import _watch
 from jaxsolve.game import Range, checked
 
 
@@ -142,3 +143,19 @@ def test_policies_that_are_none() -> None:
             js.exploitability(tree, jax.tree.map(change, policy))
     with pytest.raises(ValueError, match="is it a policy of another game or layout"):
         js.exploitability(js.compile(games.load("coin_toss")), policy)
+
+
+def test_listing_watches_memory_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(TimeoutError, match=r"kuhn: listing 1 world states took .* seconds, longer"):
+        js.compile("kuhn", max_seconds=1e-9)
+    monkeypatch.setattr(_watch, "MEMORY_SHARE", 1e-4)
+    wide = games.Matrix(payoffs=((0.0,) * 40_000,))  # 40,000 actions: their masks take 29 GB
+    with pytest.raises(MemoryError, match=r"the next step takes 26\.\d GiB; the limit is 0\.0 GiB"):
+        js.compile(wide)
+
+
+@pytest.mark.parametrize("text", ["oshi_zumo", pytest.param("holdem", marks=pytest.mark.slow)])
+def test_games_that_cannot_be_listed_are_refused_early(text: str) -> None:
+    says = "far more world states than the limit of max_states=50,000,000.* --agent uniform"
+    with pytest.raises(ValueError, match=says):
+        js.compile(games.load(text))

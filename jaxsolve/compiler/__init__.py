@@ -15,5 +15,5 @@ from jaxsolve.compiler._public_walk import Nodes as Nodes
 from jaxsolve.compiler._public_walk import deal_hands as deal_hands
 from jaxsolve.compiler._public_walk import walk_public as walk_public
 from jaxsolve.compiler._walker import MAX_STATES as MAX_STATES
-from jaxsolve.compiler._walker import TooManyStatesError as TooManyStatesError
 from jaxsolve.compiler._walker import Walker as Walker
+from jaxsolve.compiler._watch import TooManyStatesError as TooManyStatesError

@@ -20,6 +20,7 @@ from jaxsolve.compiler._components import by_appearance, public_components, with
 from jaxsolve.compiler._openspiel_ids import infostate_ids, with_observed
 from jaxsolve.compiler._openspiel_size import far_too_large
 from jaxsolve.compiler._walker import too_many_states
+from jaxsolve.compiler._watch import MAX_SECONDS, Watch, far_too_many
 from jaxsolve.game import OpenSpielGame
 from jaxsolve.tree import Infostates, StateTable
 from jaxsolve.types import CHANCE, TERMINAL
@@ -33,23 +34,31 @@ MAX_STATES = 2_000_000
 _PROBE_AT = 1_000
 """States that are walked before the size is estimated: other faults show early, and say more."""
 
+_WATCH_EVERY = 256
+"""States between looks at memory and time."""
+
 _BYTES = 700
 """Memory of a state while compiling, measured on liar's dice (its strings included)."""
 
 
-def enumerate_openspiel(game: OpenSpielGame, *, max_states: int = MAX_STATES) -> StateTable:
+def enumerate_openspiel(
+    game: OpenSpielGame, *, max_states: int = MAX_STATES, max_seconds: float = MAX_SECONDS
+) -> StateTable:
     """Returns every state of an OpenSpiel game.
 
     Args:
         game: the game.
         max_states: refuse a larger game.
+        max_seconds: stop after that time.
 
     Raises:
+        MemoryError: the states take more memory than there is.
+        TimeoutError: it takes too long.
         ValueError: imperfect recall, other legal actions within one infostate, two players with
             payoffs of varying sum, or too many states. The message names the infostate or the
             states that show it. An error of OpenSpiel's own is passed on.
     """
-    walk = _Walk(game, max_states)
+    walk = _Walk(game, max_states, Watch(game.name, max_seconds))
     try:
         walk.run()
     except RuntimeError as error:
@@ -63,9 +72,9 @@ def enumerate_openspiel(game: OpenSpielGame, *, max_states: int = MAX_STATES) ->
 class _Walk:
     """The columns of the table in the order of the walk, as Python lists."""
 
-    def __init__(self, game: OpenSpielGame, max_states: int):
+    def __init__(self, game: OpenSpielGame, max_states: int, watch: Watch):
         n = game.num_players
-        self.game, self.max_states = game, max_states
+        self.game, self.max_states, self.watch = game, max_states, watch
         self.parent: list[int] = []
         self.action: list[int] = []
         self.actor: list[int] = []
@@ -98,12 +107,9 @@ class _Walk:
                 total = here + len(stack) + 1
                 raise too_many_states(game, total, self.max_states, _BYTES)
             if here == _PROBE_AT and far_too_large(game.spiel, self.max_states):
-                raise ValueError(
-                    f"{game.name} has far more world states than the limit of "
-                    f"max_states={self.max_states:,}, by an estimate from random play that is "
-                    "wrong once in a million times at most. Choose smaller parameters or a "
-                    "smaller game."
-                )
+                raise far_too_many(game.name, self.max_states)
+            if here % _WATCH_EVERY == 0:
+                self.watch.check(here)
             self.parent.append(up)
             self.action.append(action)
             self.actor.append(player)

@@ -13,11 +13,10 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from jaxsolve.compiler._watch import CERTAIN
+
 PROBES = 16
 """Random paths."""
-
-CERTAIN = 1e6
-"""How many times the limit an estimate has to be."""
 
 
 def far_too_large(spiel: Any, max_states: int) -> bool:

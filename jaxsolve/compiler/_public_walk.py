@@ -60,7 +60,7 @@ class Nodes:
 
 def deal_hands(game: Game) -> Deals:
     """Plays the chance moves before the first decision."""
-    walker = Walker(game, max_states=1_000_000)
+    walker = Walker(game, max_states=1_000_000, whole=False)
     while (walker.visited.actor == CHANCE).all():
         walker.expand()
     if (walker.visited.actor == CHANCE).any() or len(walker.terminal[-1]):

@@ -17,6 +17,13 @@ import numpy as np
 
 from jaxsolve.compiler._components import public_components, with_public
 from jaxsolve.compiler._ids import IdTable, same
+from jaxsolve.compiler._watch import (
+    CERTAIN,
+    MAX_SECONDS,
+    TooManyStatesError,
+    Watch,
+    far_too_many,
+)
 from jaxsolve.game import Game
 from jaxsolve.tree import StateTable, describe_path
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL
@@ -24,23 +31,37 @@ from jaxsolve.types import CHANCE, NOTHING, TERMINAL
 _CHUNKS = (256, 8192, 131072)
 """Frontier chunk sizes: each is compiled at most once per game."""
 
+_CHUNK_BYTES = 2**28
+"""Most memory for what the rules say of the actions of a chunk."""
+
+_PROBE_AT = 2_000
+"""States that are listed before the size is estimated, by as many paths as a small chunk has."""
+
+_PROBE_STEPS = 1_000
+"""Longest path of an estimate."""
+
 MAX_STATES = 50_000_000
 """Default limit: goofspiel with seven cards is below it."""
 
 
-def enumerate_states(game: Game, *, max_states: int = MAX_STATES) -> StateTable:
+def enumerate_states(
+    game: Game, *, max_states: int = MAX_STATES, max_seconds: float = MAX_SECONDS
+) -> StateTable:
     """Returns every world state of a game.
 
     Args:
         game: the rules.
         max_states: refuse a larger game.
+        max_seconds: stop after that time.
 
     Raises:
+        MemoryError: the states take more memory than there is.
+        TimeoutError: it takes too long.
         ValueError: the game is too large, chance does not sum to 1, a player cannot tell that it
             is their turn, or two states of one infostate have different legal actions. The
             message names the state by the actions that lead to it.
     """
-    walker = Walker(game, max_states)
+    walker = Walker(game, max_states, max_seconds)
     while len(walker.frontier):
         walker.expand()
     table = walker.table()
@@ -70,7 +91,7 @@ class Visited:
 def visit(game: Game, states: Any, action: np.ndarray) -> Visited:
     """Returns what the rules say after one action in each state (leading axis F)."""
     parts = []
-    for lo, hi, size in _chunks(len(action)):
+    for lo, hi, size in _chunks(len(action), game.num_actions):
         take = np.pad(np.arange(lo, hi), (0, size - (hi - lo)), mode="edge")
         with jax.enable_x64(True):
             out = _step_and_look(game)(jax.tree.map(lambda x, t=take: x[t], states), action[take])
@@ -81,8 +102,25 @@ def visit(game: Game, states: Any, action: np.ndarray) -> Visited:
 class Walker:
     """The growing columns of the table, and the frontier (non-terminal states of one depth)."""
 
-    def __init__(self, game: Game, max_states: int):
+    def __init__(
+        self,
+        game: Game,
+        max_states: int,
+        max_seconds: float = MAX_SECONDS,
+        *,
+        whole: bool = True,
+    ):
+        """Starts at the initial state.
+
+        Args:
+            game: the rules.
+            max_states: refuse more states.
+            max_seconds: stop after that time.
+            whole: the game is to be walked to its ends, so one that is far too large is refused
+                early.
+        """
         self.game, self.max_states, n = game, max_states, game.num_players
+        self.watch, self.probed = Watch(game.name, max_seconds), not whole
         self.parent: list[np.ndarray] = []
         self.action: list[np.ndarray] = []
         self.actor: list[np.ndarray] = []
@@ -129,6 +167,12 @@ class Walker:
             deepest = f" (depth {len(self.depth_start) - 1} alone has {len(local):,})"
             bytes_each = 40 + 8 * self.game.num_players + _state_bytes(here.states)
             raise too_many_states(self.game, total, self.max_states, bytes_each, deepest)
+        if total > _PROBE_AT and not self.probed:
+            self.probed = True
+            if self._far_too_large():
+                raise far_too_many(self.game.name, self.max_states)
+        row = sum(x.nbytes // len(x) for x in jax.tree.leaves(tuple(vars(here).values())))
+        self.watch.check(self.depth_start[-1], coming=2 * row * len(local))
         seen = visit(
             self.game, jax.tree.map(lambda x: x[local], here.states), action.astype(np.int32)
         )
@@ -144,7 +188,7 @@ class Walker:
         first = self.depth_start[-1]
         n = self.game.num_players
         self.parent.append(parent.astype(np.int32))
-        self.action.append(action.astype(np.int16))
+        self.action.append(action.astype(np.int16 if self.game.num_actions < 2**15 else np.int32))
         self.actor.append(seen.actor.astype(np.int8))
         self.chance.append(chance)
         self.depth_start.append(first + len(parent))
@@ -173,6 +217,30 @@ class Walker:
         self.frontier = first + alive
         everything = tuple(vars(seen).values())
         self.visited = Visited(*jax.tree.map(lambda x: x[alive], everything))
+
+    def _far_too_large(self) -> bool:
+        """Returns whether there are more states than the limit, beyond reasonable doubt.
+
+        Knuth's estimate (`_openspiel_size`), along paths of random choices from the frontier on.
+        """
+        choose = np.random.default_rng(0)
+        pick = choose.integers(len(self.frontier), size=_CHUNKS[0])
+        here = jax.tree.map(lambda x: x[pick], tuple(vars(self.visited).values()))
+        now, weight = Visited(*here), np.full(len(pick), float(len(self.frontier)))
+        total = 0.0
+        for _ in range(_PROBE_STEPS):
+            weight = weight * now.legal.sum(1)
+            total += weight.sum() / len(pick)
+            if total > CERTAIN * self.max_states:
+                return True
+            action = np.where(now.legal, choose.random(now.legal.shape), -1).argmax(1)
+            seen = visit(self.game, now.states, action.astype(np.int32))
+            weight = np.where(seen.actor == TERMINAL, 0, weight)
+            if not weight.any():
+                break
+            now = seen
+            self.watch.check(self.depth_start[-1])
+        return False
 
     def _check(self, seen: Visited, first: int) -> None:
         bad = (seen.actor < TERMINAL) | (seen.actor >= self.game.num_players)
@@ -239,10 +307,6 @@ class Walker:
         )
 
 
-class TooManyStatesError(ValueError):
-    """A game has more world states than the caller allows."""
-
-
 def too_many_states(
     game: Game, total: int, max_states: int, bytes_each: int, where: str = ""
 ) -> TooManyStatesError:
@@ -298,11 +362,13 @@ class _Infosets:
         return 0, ""
 
 
-def _chunks(total: int) -> Iterator[tuple[int, int, int]]:
+def _chunks(total: int, num_actions: int) -> Iterator[tuple[int, int, int]]:
     """Yields (start, stop, padded size) so that few distinct sizes are ever compiled."""
+    most = max(1, _CHUNK_BYTES // (16 * num_actions))
+    sizes = [c for c in _CHUNKS if c <= most] or [most]
     lo = 0
     while lo < total:
-        size = next((c for c in _CHUNKS if c >= total - lo), _CHUNKS[-1])
+        size = next((c for c in sizes if c >= total - lo), sizes[-1])
         yield lo, min(lo + size, total), size
         lo += size
 

@@ -11,6 +11,7 @@ import pytest
 
 import games
 import jaxsolve as js
+from jaxsolve.compiler import _watch
 from jaxsolve.compiler._openspiel_size import far_too_large
 from jaxsolve.game import OpenSpielGame, load, load_openspiel, wrap_openspiel
 
@@ -256,3 +257,10 @@ def test_constant_sum_is_accepted():
     tree = js.compile(game)
     assert tree.info.utility_sum == 3
     assert js.solve_lp(tree).value == pytest.approx(1.5)
+
+
+def test_states_that_fill_the_memory_end_in_a_sentence(monkeypatch: pytest.MonkeyPatch):
+    """Few states, but each with the strings of all moves before it."""
+    monkeypatch.setattr(_watch, "MEMORY_SHARE", 1e-3)
+    with pytest.raises(MemoryError, match=r"listing [\d,]+ world states took .* GiB; the limit is"):
+        js.compile("openspiel:oshi_zumo(coins=3,size=1)")

@@ -260,7 +260,7 @@ def test_accepts_as_many_states_as_allowed():
 
 
 def test_refuses_an_unknown_layout():
-    with pytest.raises(ValueError, match=r'"rows" or "hands"'):
+    with pytest.raises(ValueError, match="layout should be one of rows, hands, not 'columns'"):
         js.compile(Toy(), layout="columns")
 
 
