@@ -27,13 +27,14 @@ class Watch:
     """Compares what an enumeration takes with what it may take.
 
     Attributes:
-        name: of the game.
+        name: of the game, its beginning where it is long.
         seconds: longest time.
         room: bytes that the process may grow by, None where the system does not say.
     """
 
     def __init__(self, name: str, seconds: float = MAX_SECONDS):
-        self.name, self.seconds = name, seconds
+        self.name = name if len(name) < 80 else f"{name[:80]}..."
+        self.seconds = seconds
         self.begin, self.held = time.monotonic(), resident_bytes()
         free = free_host_bytes()
         self.room = None if free is None else MEMORY_SHARE * free
