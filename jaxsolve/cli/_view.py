@@ -63,7 +63,7 @@ def _open(folder: Path) -> Viewable:
         from jaxsolve.holdem import load_result, view_spot
 
         return view_spot(load_result(folder))
-    if (folder / "config.json").is_file():
+    if (folder / "config.json").is_file() or (folder / "checkpoint.npz").is_file():
         from jaxsolve.solvers import view_run
 
         return view_run(folder)

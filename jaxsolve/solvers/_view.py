@@ -279,8 +279,14 @@ def view_run(directory: Path) -> GameView:
         ValueError: a file is missing, damaged or of another version.
         OSError: a file cannot be read.
     """
+    for name in ("config.json", "policy.npz", "curve.csv"):
+        if not (directory / name).is_file():
+            raise ValueError(
+                f"{directory} is not a solved game: it has no {name}. Write one with `jaxsolve "
+                f"solve GAME --out {directory}`; --resume goes on with a run that was cut short"
+            )
     config = _config(directory / "config.json")
-    tree = compile(config["game"])
+    tree = compile(config["game"], max_states=config.get("max_states"))
     policy = load_policy(tree, directory / "policy.npz")
     solver = load_solver(config["solver"], simultaneous=bool(config.get("simultaneous", False)))
     return GameView(tree, policy, Curve.load(directory / "curve.csv"), solver, tree)

@@ -131,6 +131,7 @@ function drawSummary() {
   h("button", {type: "button", style: "border:0;padding:0;background:none", onclick: () => {
     order = {key: k, down: order && order.key === k ? !order.down : k > 0};
     drawSummary();
+    document.querySelectorAll("#summary th button")[k].focus();
   }}, c.title)));
   const rows = moves.map((m) => {
     const colour = here.colours[here.actions.indexOf(m.label)];
@@ -226,7 +227,8 @@ function cell(p, r, c, hands, mode, means, low, high) {
   const name = RANKS[Math.min(r, c)] + RANKS[Math.max(r, c)] + (r < c ? "s" : r > c ? "o" : "");
   const reach = hands.length ? sum(hands.map((i) => p.reach[i])) / hands.length : 0;
   const count = sum(hands.map((i) => p.reach[i]));
-  const words = [`${name}: ${count.toFixed(1)} combinations`], parts = [];
+  const held = hands.some((i) => p.locked[i]);
+  const words = [`${name}: ${count.toFixed(1)} combinations`, held ? "locked" : ""], parts = [];
   if (reach > 1e-6) {
     if (p.acts) {
       const shares = mixture(p, hands);
@@ -242,11 +244,11 @@ function cell(p, r, c, hands, mode, means, low, high) {
       words.push(mode === "EV" ? "" : `equity ${percent(x)}`);
     }
   }
-  const classes_ = [reach > 1e-6 ? "" : "none", hands.some((i) => p.locked[i]) ? "held" : ""].join(" ").trim();
+  const classes_ = [reach > 1e-6 ? "" : "none", held ? "held" : ""].join(" ").trim();
   const label = words.filter(Boolean).join(", ");
   return h("button", {type: "button", role: "gridcell", tabindex: "-1", class: classes_ || null,
     "aria-label": label, title: label, "data-cell": `${r},${c}`,
-    "aria-selected": String(chosen !== null && chosen.title === name), disabled: !hands.length && null,
+    "aria-selected": String(chosen !== null && chosen.title === name),
     onclick: () => { chosen = hands.length ? {title: name, hands} : null; draw(); focusCell(r, c); }},
   h("span", {class: "fill", style: `height:${100 * Math.min(1, reach)}%`},
     ...parts.map(([x, colour]) => h("i", {style: `width:${100 * x}%;background:${colour}`}))),
