@@ -33,10 +33,10 @@ def cache_folder() -> Path | None:
         return None
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.stat()
+        safe = is_private(folder)
     except OSError:
         return None
-    if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o022):
+    if not safe:
         warnings.warn(
             f"jaxsolve keeps no compiled programs: {folder} belongs to another user, or others can "
             "write to it. Mend that (chmod go-w), or name another folder in JAXSOLVE_CACHE.",
@@ -44,6 +44,16 @@ def cache_folder() -> Path | None:
         )
         return None
     return folder if os.access(folder, os.W_OK) else None
+
+
+def is_private(path: Path) -> bool:
+    """Returns whether a file or folder belongs to this user and nobody else can write to it.
+
+    Raises:
+        OSError: there is no such file.
+    """
+    found = path.stat()
+    return not hasattr(os, "getuid") or (found.st_uid == os.getuid() and not found.st_mode & 0o022)
 
 
 def keep_programs() -> None:

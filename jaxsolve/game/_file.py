@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +19,8 @@ from jaxsolve.game._strings import pointing, read, unknown
 def split_file(text: str) -> tuple[Path, str] | None:
     """Returns (file, what to take from it) of a string "FILE.py:NAME", None of any other string."""
     file, colon, name = text.strip().partition(".py:")
-    return (Path(file + ".py").expanduser(), name.strip()) if colon else None
+    # Without a home folder `os.path` leaves the "~" there, and `pathlib` raises.
+    return (Path(os.path.expanduser(file + ".py")), name.strip()) if colon else None
 
 
 def load_file(file: Path, name: str) -> Game:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import jax
 
-from jaxsolve.caches import cache_folder, machine
+from jaxsolve.caches import cache_folder, is_private, machine
 from jaxsolve.files import write_atomic
 from jaxsolve.waiting import waiting
 
@@ -78,8 +78,7 @@ def build() -> Path:
     folder = cache_folder() or _for_this_process()
     path = folder / f"holdem-{key.hexdigest()[:16]}.so"
     checksum = path.with_suffix(".sha256")
-    # A library that was cut short would end the process when it is loaded.
-    if path.exists() and checksum.exists() and checksum.read_text() == _checksum(path):
+    if _can_load(path, checksum):
         return path
     # Built beside its place and moved into it, so that another process never sees half of it.
     with (
@@ -91,9 +90,23 @@ def build() -> Path:
         command = [*compiler.split(), *_FLAGS, include, *(str(s) for s in SOURCES)]
         subprocess.run([*command, "-o", str(made)], check=True, capture_output=True, text=True)
         written = _checksum(made)
+        made.chmod(0o700)
         made.replace(path)
     write_atomic(checksum, written.encode())
     return path
+
+
+def _can_load(path: Path, checksum: Path) -> bool:
+    """Returns whether a library is in the cache, whole, and written by this user.
+
+    One that was cut short would end the process when it is loaded; one of another user would run
+    their code.
+    """
+    try:
+        private = is_private(path) and is_private(checksum)
+        return private and checksum.read_text() == _checksum(path)
+    except OSError:
+        return False
 
 
 def _for_this_process() -> Path:

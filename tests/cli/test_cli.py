@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ import pytest
 import games
 import jaxsolve as js
 from jaxsolve.cli import main
+from jaxsolve.files import claim
 from jaxsolve.solvers import _checkpoint
 
 SETTINGS = (
@@ -316,3 +318,47 @@ def test_ctrl_c_while_files_are_written_loses_none(
     assert ran.status == 0
     assert "written to" in ran.err
     assert {"policy.npz", "config.json", "curve.png"} <= {f.name for f in tmp_path.iterdir()}
+
+
+# Machines that give little
+
+
+def test_a_folder_in_use_is_refused(cli: Cli, tmp_path: Path) -> None:
+    held, over = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with claim(tmp_path):
+            held.set()
+            over.wait()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait()
+    for command in (("solve", "kuhn"), ("compare", "kuhn", "--solvers", "cfr,cfr+")):
+        ran = cli(*command, "--iterations", 5, "--out", tmp_path)
+        assert ran.status == 2
+        assert f"is in use: process {os.getpid()} on" in ran.err
+    over.set()
+    holder.join()
+    assert [path.name for path in tmp_path.iterdir()] == [".lock"]
+
+
+@pytest.mark.slow
+def test_a_container_without_home_and_user_name(tmp_path: Path) -> None:
+    """Nothing is kept between processes then; root can also do without a name."""
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o777 if folder == tmp_path else 0o711)
+    nobody = {"user": 54321, "group": 54321, "extra_groups": []} if os.getuid() == 0 else {}
+    words = [sys.executable, "-m", "jaxsolve", "solve", "kuhn", "--iterations", "5"]
+    ran = subprocess.run(
+        [*words, "--out", str(tmp_path / "run")],
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        **nobody,  # type: ignore[call-overload]
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert (tmp_path / "run" / "policy.npz").exists()
