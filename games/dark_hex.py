@@ -118,4 +118,5 @@ ENTRY = Entry(
             public_states=31,
         ),
     ),
+    instead="a smaller board",
 )

@@ -324,4 +324,5 @@ ENTRY = Entry(
             public_states=956,
         ),
     ),
+    instead="jaxsolve holdem solve SPOT.toml, which solves a spot with every hand",
 )

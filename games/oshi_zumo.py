@@ -180,4 +180,5 @@ ENTRY = Entry(
             public_states=182,
         ),
     ),
+    instead="fewer coins",
 )

@@ -88,4 +88,5 @@ ENTRY = Entry(
             public_states=19,
         ),
     ),
+    instead="a smaller board",
 )

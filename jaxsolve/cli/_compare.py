@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jaxsolve.cli import _setup
+from jaxsolve.cli._foreign import check_game
 from jaxsolve.cli._games import show
 from jaxsolve.files import claim
 from jaxsolve.waiting import waiting
@@ -32,6 +33,7 @@ def compare(
 ) -> None:
     """Solve a game with several solvers: compare.csv, compare.png and result.json in --out."""
     _setup.check_out(out)
+    check_game(game)
     _setup.start_jax(x64=x64)
     import rich.table
 

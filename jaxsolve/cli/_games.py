@@ -58,6 +58,7 @@ def _facts(name: str, entry: Entry) -> list[dict[str, Any]]:
             "source": r.source,
             "parameters": parameters,
             "summary": entry.summary,
+            "defaults_listed": not entry.instead,
         }
         for r in entry.references
     ]
@@ -105,7 +106,8 @@ def _describe(entries: Mapping[str, Entry]) -> None:
     table = rich.table.Table("game", "parameters and their defaults", "what")
     for name, entry in entries.items():
         parameters = ", ".join(f"{k}={v}" for k, v in entry.parameters.items())
-        table.add_row(name, parameters, entry.summary)
+        limit = "; these defaults cannot be listed as a whole" if entry.instead else ""
+        table.add_row(name, parameters, entry.summary + limit)
     show(table)
 
 

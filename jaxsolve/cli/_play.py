@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jaxsolve.cli import _setup
+from jaxsolve.cli._foreign import check_game
 from jaxsolve.waiting import waiting
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def play(
         raise ValueError(f"--net is the network of --agent sog, not of {agent}")
     if matches < 0 or iterations < 1 or seat < 0:
         raise ValueError("--matches and --seat must be 0 or more, --iterations positive")
+    check_game(game, listed=agent in ("resolving", "equilibrium"))
     _setup.start_jax()
     from jaxsolve import agents, evaluate
     from jaxsolve.game import OpenSpielGame, load

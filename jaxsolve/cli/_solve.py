@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jaxsolve.cli import _dry_run, _setup
+from jaxsolve.cli._foreign import check_game
 from jaxsolve.files import claim
 from jaxsolve.waiting import waiting
 
@@ -44,6 +45,7 @@ def solve(
         k: str(v) if isinstance(v, Path) else v for k, v in locals().items() if k != "dry_run"
     }
     _setup.check_out(out)
+    check_game(game)
     if resume and out is None:
         raise ValueError("--resume needs --out, the directory of the run to continue")
     _setup.start_jax(x64=x64)

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from jaxsolve.types import Array
 
-PREFIX = "openspiel:"
+OPENSPIEL_PREFIX = "openspiel:"
 """What the string of an OpenSpiel game starts with."""
 
 
@@ -107,7 +107,7 @@ def load_openspiel(text: str) -> OpenSpielGame:
             is of a kind that has no tree of infostates.
     """
     pyspiel = import_pyspiel()
-    text = text.strip().removeprefix(PREFIX).strip()
+    text = text.strip().removeprefix(OPENSPIEL_PREFIX).strip()
     if text.startswith("python_"):
         import open_spiel.python.games  # noqa: F401 (importing it registers them)
     try:
@@ -126,7 +126,7 @@ def wrap_openspiel(game: Any) -> OpenSpielGame:
     pyspiel = import_pyspiel()
     kind = game.get_type()
     kinds, chances = pyspiel.GameType.Dynamics, pyspiel.GameType.ChanceMode
-    name = PREFIX + str(game).removesuffix("()")
+    name = OPENSPIEL_PREFIX + str(game).removesuffix("()")
     if kind.dynamics == kinds.MEAN_FIELD:
         raise ValueError(f"{name} is a mean-field game; jaxsolve solves games of a few players.")
     if game.num_players() < 2:

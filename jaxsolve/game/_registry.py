@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from jaxsolve.game import _file, _pgx
-from jaxsolve.game._openspiel import PREFIX, load_openspiel
+from jaxsolve.game._openspiel import OPENSPIEL_PREFIX, load_openspiel
 from jaxsolve.game._parameters import converted
 from jaxsolve.game._protocol import Game
 from jaxsolve.game._strings import pointing, read, unknown
@@ -46,11 +46,20 @@ class Reference(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """One registered game: how to make it, one line about it, and known facts."""
+    """One registered game.
+
+    Attributes:
+        make: parameters -> rules; its annotations say what they may be.
+        summary: one line.
+        references: known facts, one parameter setting each.
+        instead: what to use where all states have to be listed, if there are too many with the
+            default parameters; "" where they can be listed.
+    """
 
     make: Callable[..., Game]
     summary: str
     references: tuple[Reference, ...]
+    instead: str = ""
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -87,7 +96,7 @@ def load(text: str, table: Mapping[str, Entry] | None = None) -> Game:
     Raises:
         ValueError: the name, a parameter or the syntax is wrong; says where and what is known.
     """
-    if text.lstrip().startswith(PREFIX):
+    if text.lstrip().startswith(OPENSPIEL_PREFIX):
         return load_openspiel(text)
     if text.lstrip().startswith(_pgx.PREFIX):
         return _pgx.load_pgx(text)

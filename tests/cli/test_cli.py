@@ -142,6 +142,7 @@ def test_games_lists_every_game(cli: Cli) -> None:
     rows = [json.loads(line) for line in cli("games", "--json").out.splitlines()]
     assert {row["game"].partition("(")[0] for row in rows} == set(games.GAMES)
     text = cli("games").out
+    assert text.count("these defaults cannot be listed") == 4
     assert all(name in text for name in games.GAMES)
 
 
@@ -190,6 +191,15 @@ KUHN = ("solve", "kuhn")
         (("compare", "kuhn", "--solvers", "cfr,cfrr"), "unknown solver 'cfrr'"),
         (("compare", "kuhn", "--iterations", "0"), "Invalid value for '--iterations'"),
         (("reproduce", "nothing"), "nothing"),
+        (("solve", "holdem"), "too many states to be listed. Use jaxsolve holdem solve SPOT.toml"),
+        (("compare", "dark_hex()"), "such as 'dark_hex(board_size=2,gameversion=adh)'; jaxsolve"),
+        (("play", "holdem", "--agent", "resolving"), "too many states to be listed"),
+        (("solve", "openspiel:universal_poker(numRanks=99)"), "OpenSpiel ends the process over"),
+        pytest.param(
+            ("solve", "openspiel:sheriff(max_items=-1)"),
+            "out of memory: 4 GiB",
+            marks=pytest.mark.slow,  # fills that memory
+        ),
     ],
     ids=lambda x: " ".join(x) if isinstance(x, tuple) else "",
 )
