@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jaxsolve.cli import _setup
-from jaxsolve.cli._games import show
+from jaxsolve.cli import _holdem_results, _setup
 from jaxsolve.files import claim
 from jaxsolve.waiting import waiting
 
@@ -20,6 +17,10 @@ if TYPE_CHECKING:
     from jaxsolve.holdem import SpotResult
 
 app = typer.Typer(no_args_is_help=True, help="Hold'em at full width.")
+app.command("lines")(_holdem_results.lines)
+app.command("show")(_holdem_results.show)
+app.command("export")(_holdem_results.export)
+app.command("batch")(_holdem_results.batch)
 
 
 @app.callback()
@@ -89,7 +90,7 @@ def solve(
             if out is not None:
                 _write(result, out)
             if not as_json:
-                show_rows(result.node().summary_rows())
+                _holdem_results.show_rows(result.node().summary_rows())
             print(repr(result), file=sys.stderr)
             if out is not None:
                 print(f"written to {out}", file=sys.stderr)
@@ -108,7 +109,7 @@ def _write(result: SpotResult, out: Path) -> None:
 
     result.save(out, device=jax.devices()[0].device_kind, jax=jax.__version__)
     root = result.node()
-    write_atomic(out / "root.csv", csv_text(root.rows()).encode())
+    write_atomic(out / "root.csv", _holdem_results.csv_text(root.rows()).encode())
     try:
         from jaxsolve.holdem import range_grid
 
@@ -119,25 +120,3 @@ def _write(result: SpotResult, out: Path) -> None:
         write_figure(out / "curve.png", result.plot())
     except ImportError as error:
         print(f"no pictures: {error}", file=sys.stderr)
-
-
-def show_rows(rows: list[dict[str, Any]]) -> None:
-    """Prints rows of equal keys as a table; numbers to four places."""
-    import rich.table
-
-    table = rich.table.Table()
-    for key, value in rows[0].items():
-        table.add_column(key, justify="left" if isinstance(value, str) else "right")
-    for row in rows:
-        table.add_row(*(v if isinstance(v, str) else f"{v:.4f}" for v in row.values()))
-    show(table)
-
-
-def csv_text(rows: list[dict[str, Any]]) -> str:
-    """Returns rows as CSV; the columns are all keys, in the order of their first appearance."""
-    text = io.StringIO()
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()

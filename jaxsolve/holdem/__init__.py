@@ -9,6 +9,8 @@ from jaxsolve.holdem._acpc import is_comment as is_comment
 from jaxsolve.holdem._acpc import parse_answer as parse_answer
 from jaxsolve.holdem._acpc import parse_matchstate as parse_matchstate
 from jaxsolve.holdem._acpc import replay as replay
+from jaxsolve.holdem._batch import BoardRow as BoardRow
+from jaxsolve.holdem._batch import solve_boards as solve_boards
 from jaxsolve.holdem._betting import FOLD as FOLD
 from jaxsolve.holdem._betting import HUNL as HUNL
 from jaxsolve.holdem._betting import NLFH as NLFH
@@ -46,6 +48,7 @@ from jaxsolve.holdem._cells import possible as possible
 from jaxsolve.holdem._display import range_html as range_html
 from jaxsolve.holdem._display import strategy_html as strategy_html
 from jaxsolve.holdem._equity import equity as equity
+from jaxsolve.holdem._export import export_csv as export_csv
 from jaxsolve.holdem._flop_holdem import flop_holdem as flop_holdem
 from jaxsolve.holdem._lock import lock as lock
 from jaxsolve.holdem._node import NodeReport as NodeReport

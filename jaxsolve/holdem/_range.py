@@ -57,7 +57,7 @@ def parse_range(text: str) -> np.ndarray:
     - `A8s+`: the second card goes up to just below the first: A8s, A9s, ..., AKs. `T8s+` is T8s
       and T9s. Where the ranks are adjacent that would add nothing, and both go up, as in the
       solvers: `T9s+` is T9s, JTs, QJs, KQs, AKs;
-    - `QQ-22`, `A5s-A4s`, `JTs-54s`: a span, its higher end first, in which the first cards are
+    - `QQ-22`, `A5s-A4s`, `JTs-54s`: a span, from either end, in which the first cards are
       equal or the distance between the cards is;
     - `full` or `random`: every hand;
     - `QQ+:0.25`: each of these hands with this weight, in (0, 1]; without one it is 1.

@@ -203,14 +203,14 @@ def _up(shape: _Shape) -> list[tuple[int, int]]:
 
 
 def _span(text: str, match: re.Match[str], begin: _Shape, end: _Shape) -> list[tuple[int, int]]:
-    """Returns the (high, low) ranks from `begin` down to `end`."""
+    """Returns the (high, low) ranks from the higher end down to the lower one."""
     first, second, _ = match.groups()
+    if (begin.high, begin.low) < (end.high, end.low):
+        begin, end = end, begin
     gap = begin.high - begin.low
     if begin.suits != end.suits or (gap == 0) != (end.high == end.low):
         wrong = f"{first} and {second} are of different kind"
         better = 'both ends are pairs, suited, offsuit or unmarked, as in "QQ-22" or "A5s-A4s"'
-    elif (begin.high, begin.low) < (end.high, end.low):
-        wrong, better = "the higher end of a span comes first", f"write {second}-{first}"
     elif gap == end.high - end.low:
         return [(r, r - gap) for r in range(begin.high, end.high - 1, -1)]
     elif begin.high == end.high:

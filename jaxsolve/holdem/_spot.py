@@ -113,7 +113,13 @@ class Spot:
             raise ValueError(f"{path}: {error}") from None
 
     @classmethod
-    def parse(cls, data: Mapping[str, Any], *, directory: str | Path = ".") -> Spot:
+    def parse(
+        cls,
+        data: Mapping[str, Any],
+        *,
+        directory: str | Path = ".",
+        board: tuple[int, ...] | None = None,
+    ) -> Spot:
         """Returns the spot of a dict.
 
         Keys: `board` ("Td9d6hQc2s"), `pot`, `stack` (one number or [oop, ip]), `oop` and `ip`
@@ -123,6 +129,8 @@ class Spot:
         Args:
             data: the keys and their values.
             directory: where a range "@file" is; in such a file "#" begins a comment.
+            board: cards in place of `data["board"]`; a hand that is written out and holds one of
+                them is left out then, and no error.
 
         Raises:
             ValueError: names the key, points at the character, and says what to write.
@@ -132,21 +140,26 @@ class Spot:
         missing = [key for key in _NEEDED if key not in data]
         if missing:
             raise ValueError(f"{missing[0]} is missing; a spot has {', '.join(_NEEDED)}")
-        if not isinstance(data["board"], str):
-            raise ValueError(f'board: write a string such as "Td9d6hQc2s", not {data["board"]!r}')
-        try:
-            board = parse_cards(data["board"])
-        except ValueError as error:
-            raise ValueError(f"board: {error}") from None
+        named = board is None
+        if board is None:
+            if not isinstance(data["board"], str):
+                raise ValueError(
+                    f'board: write a string such as "Td9d6hQc2s", not {data["board"]!r}'
+                )
+            try:
+                board = parse_cards(data["board"])
+            except ValueError as error:
+                raise ValueError(f"board: {error}") from None
         _check_board(board)
+        seen = board if named else ()
         options = {key: data[key] for key in KEYS[6:] if key in data}
         return cls(
             board,
             data["pot"],
             data["stack"],
             (
-                _range("oop", data["oop"], board, Path(directory)),
-                _range("ip", data["ip"], board, Path(directory)),
+                _range("oop", data["oop"], seen, Path(directory)),
+                _range("ip", data["ip"], seen, Path(directory)),
             ),
             parse_sizes(data["sizes"], _streets(board)),
             **options,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import jaxsolve as js
 from jaxsolve import holdem as he
+from jaxsolve.cli import _holdem_results
+from jaxsolve.holdem import _batch
 
 RIVER = {
     "board": "Ts9s8s2h3c",
@@ -117,3 +121,60 @@ def test_locks_take_ranges():
         he.lock(tree, "", {"KK+": 1.0})
     with pytest.raises(ValueError, match="wrong range"):
         he.lock(tree, "", {"KKs": {"x": 1.0}})
+
+
+def test_every_node_is_exported(solved: he.SpotResult, tmp_path: Path):
+    path = tmp_path / "all.csv"
+    count = he.export_csv(solved, path, progress=False)
+    with path.open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == count
+    assert {row["line"] for row in rows} == {line.line for line in solved.lines()}
+    (bet,) = [r for r in rows if (r["line"], r["hand"], r["action"]) == ("x", "TdTc", "b50")]
+    assert float(bet["probability"]) == 0.25
+    only = he.export_csv(solved, path, line="x", progress=False)
+    assert 0 < only < count
+    with pytest.raises(ValueError, match="cannot follow"):
+        he.export_csv(solved, path, line="q", progress=False)
+
+
+def test_many_boards_are_solved_once_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    spot = tmp_path / "spot.toml"
+    spot.write_text(
+        'board = "Ts9s8s2h3c"\npot = 100\nstack = 150\noop = "JJ,77,AhKd"\nip = "TT,66,KJs"\n'
+        'sizes = {bet = ["50%"], raise = []}\n'
+    )
+    boards = ["Ts9s8s2h3c", "AhAcKd7d2s"]
+    options: dict[str, Any] = {"target": None, "iterations": 10, "progress": False}
+    (first,) = he.solve_boards(spot, boards[:1], tmp_path / "out", **options)
+    with monkeypatch.context() as patch:
+        patch.setattr(_batch, "solve", None)  # nothing is solved again
+        (again,) = he.solve_boards(spot, boards[:1], tmp_path / "out", **options)
+    assert again[:4] == first[:4]
+    both = he.solve_boards(spot, boards, tmp_path / "out", **options)
+    assert both[0] == again
+    assert [row.board for row in both] == boards
+    assert both[1].ev_oop + both[1].ev_ip == pytest.approx(100, abs=1e-3)
+    assert sum(both[1].frequency.values()) == pytest.approx(1, abs=1e-5)
+    lines = (tmp_path / "out" / "report.csv").read_text().splitlines()
+    assert lines[0].startswith("board,ev_oop,ev_ip,equity_oop")
+    assert len(lines) == 3
+    spot.write_text(spot.read_text().replace("pot = 100", "pot = 120"))
+    with pytest.raises(ValueError, match="another spot"):
+        he.solve_boards(spot, boards, tmp_path / "out", **options)
+    with pytest.raises(ValueError, match="there twice"):
+        he.solve_boards(spot, ["Ts9s8s2h3c", "9sTs8s2h3c"], tmp_path / "out", **options)
+
+
+def test_results_on_the_command_line(
+    solved: he.SpotResult, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    solved.save(tmp_path)
+    _holdem_results.lines(tmp_path)
+    assert "x b50" in capsys.readouterr().out
+    _holdem_results.show(tmp_path, "x", hand="TdTc", board=None)
+    shown = capsys.readouterr().out
+    assert "TdTc" in shown
+    assert "0.2500" in shown
+    _holdem_results.show(tmp_path, "", hand=None, board=None)
+    assert "frequency by range" in capsys.readouterr().out

@@ -1,0 +1,132 @@
+"""`jaxsolve holdem lines`, `show`, `export` and `batch`: what solved spots say."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from jaxsolve.cli import _setup
+from jaxsolve.cli._games import show as show_table
+from jaxsolve.waiting import waiting
+
+Folder = Annotated[
+    Path, typer.Argument(help="a folder of jaxsolve holdem solve --out", metavar="DIR")
+]
+Line = Annotated[str, typer.Argument(help='such as "x b100"; the root by default')]
+
+
+def lines(folder: Folder) -> None:
+    """List every line of play that leads to a decision."""
+    import rich.table
+
+    table = rich.table.Table("line", "street", "player", "actions", "boards")
+    for one in _load(folder).lines():
+        words = [one.line or '""', one.street, one.player, ", ".join(one.actions)]
+        table.add_row(*words, str(one.num_boards))
+    show_table(table)
+
+
+def show(
+    folder: Folder,
+    line: Line = "",
+    hand: Annotated[str | None, typer.Option(help='hands, such as AhKd or "QQ+,AKs"')] = None,
+    board: Annotated[str | None, typer.Option(help="cards on the table, after new cards")] = None,
+) -> None:
+    """Show one decision: each action, and with --hand the strategy and values of hands."""
+    result = _load(folder)
+    with waiting("computing values"):
+        node = result.node(line, board)
+        rows = node.summary_rows() if hand is None else node.rows(hand)
+    print(node.title)
+    show_rows(rows)
+
+
+def export(
+    folder: Folder,
+    csv_file: Annotated[Path, typer.Option("--csv", help="the file to write")],
+    line: Annotated[str | None, typer.Option(help="only this line; all by default")] = None,
+) -> None:
+    """Write every decision on every board as CSV: a row for each action of each hand."""
+    from jaxsolve.holdem import export_csv
+
+    count = export_csv(_load(folder), csv_file, line=line)
+    print(f"{count:,} rows written to {csv_file}", file=sys.stderr)
+
+
+def batch(
+    spot: Annotated[Path, typer.Argument(help="a SPOT.toml, whose own board does not count")],
+    boards: Annotated[
+        str, typer.Option(help='boards with commas between, such as "Td9d6h,AhKh2c", or a file')
+    ],
+    out: Annotated[Path, typer.Option(help="folder: one for each board, and report.csv")],
+    target: Annotated[str, typer.Option(help='"0.5%" of the pot, or chips')] = "0.5%",
+    solver: Annotated[str, typer.Option(help="such as dcfr or pcfr+")] = "dcfr",
+    iterations: Annotated[int, typer.Option(help="at most, of each board", min=1)] = 10_000,
+) -> None:
+    """Solve a spot on many boards. Boards that are in --out already are not solved again."""
+    _setup.check_out(out)
+    from jaxsolve.holdem import solve_boards
+
+    path = Path(boards)
+    words = path.read_text(encoding="utf-8") if path.is_file() else boards
+    names = words.replace(",", "\n").split("\n")
+    try:
+        rows = solve_boards(
+            spot,
+            [name.strip() for name in names if name.strip()],
+            out,
+            target=target,
+            solver=solver,
+            iterations=iterations,
+        )
+    except KeyboardInterrupt:
+        print(f"stopped; the same command goes on from {out}", file=sys.stderr)
+        raise typer.Exit(130) from None
+    show_rows(
+        [
+            {**row._asdict(), **{f"frequency {a}": s for a, s in row.frequency.items()}}
+            for row in rows
+        ]
+    )
+    print(f"written to {out}", file=sys.stderr)
+
+
+def show_rows(rows: list[dict[str, Any]]) -> None:
+    """Prints rows as a table; numbers to four places."""
+    import rich.table
+
+    table = rich.table.Table()
+    keys = [key for key in _columns(rows) if key != "frequency"]
+    for key in keys:
+        words = any(isinstance(row.get(key), str) for row in rows)
+        table.add_column(key, justify="left" if words else "right")
+    for row in rows:
+        cells = (row.get(key, "") for key in keys)
+        table.add_row(*(v if isinstance(v, str) else f"{v:.4f}" for v in cells))
+    show_table(table)
+
+
+def csv_text(rows: list[dict[str, Any]]) -> str:
+    """Returns rows as CSV; the columns are all keys, in the order of their first appearance."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, _columns(rows), restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _columns(rows: list[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(key for row in rows for key in row))
+
+
+def _load(folder: Path) -> Any:
+    _setup.start_jax()
+    from jaxsolve.holdem import load_result
+
+    with waiting(f"reading {folder}"):
+        return load_result(folder)
