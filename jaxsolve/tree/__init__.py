@@ -52,6 +52,7 @@ from jaxsolve.tree._policy_merge import merge_policies as merge_policies
 from jaxsolve.tree._policy_merge import mix_policies as mix_policies
 from jaxsolve.tree._policy_table import infoset_values as infoset_values
 from jaxsolve.tree._policy_table import state_entries as state_entries
+from jaxsolve.tree._public_nodes import PublicNode as PublicNode
 from jaxsolve.tree._public_tree import Block as Block
 from jaxsolve.tree._public_tree import Blocks as Blocks
 from jaxsolve.tree._public_tree import PlayerTree as PlayerTree

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Hashable
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from jaxsolve.game import Game, NamesObservations, action_name, transition_name
 from jaxsolve.tree._form import SequenceForm
 from jaxsolve.tree._infostates import Infostates
 from jaxsolve.tree._states import StateTable
+
+if TYPE_CHECKING:
+    from jaxsolve.tree._public_nodes import PublicNode
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,6 +143,13 @@ class ListedInfo(CompiledInfo):
     """
 
     states: StateTable
+
+    @functools.cached_property
+    def public_nodes(self) -> tuple[PublicNode, ...]:
+        """Every public state by name, in the order of `StateTable.public`."""
+        from jaxsolve.tree._public_nodes import public_nodes
+
+        return public_nodes(self)
 
     def _public_entries(self) -> int:
         return self.states.public_states.observation.shape[1]

@@ -10,7 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.tree._info import ListedInfo, TreeInfo, info_of
+from jaxsolve.tree._info import ListedInfo, TreeInfo, info_of, listed
+from jaxsolve.tree._public_nodes import public_node
 from jaxsolve.tree._public_tree import Blocks, PublicTree, join_blocks, split_blocks, uniform
 
 
@@ -63,6 +64,17 @@ class Policy:
                 values = [float(x) for x in probabilities[lo:hi]]
                 out.append((i, info.labels[i][k], dict(zip(names, values, strict=True))))
         return out
+
+    def at(self, public: str) -> list[tuple[int, str, dict[str, float]]]:
+        """Returns the `rows` of the infosets at one public state, such as "raise call / Kh".
+
+        Raises:
+            ValueError: there is no such public state, or the world states are not listed.
+        """
+        node = public_node(listed(self), public)
+        first = np.cumsum([0, *self.info.num_infosets])
+        rows = self.rows()
+        return [rows[first[i] + k] for i, inside in enumerate(node.infosets) for k in inside]
 
     def reach(self) -> np.ndarray | None:
         """Returns float64 [R], the probability that play reaches each infoset, as `rows` has them.

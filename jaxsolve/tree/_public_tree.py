@@ -20,8 +20,10 @@ from typing import Any, Protocol
 import jax
 import jax.numpy as jnp
 
+from jaxsolve.plot import Svg
 from jaxsolve.tree._gather import GatherSum, take
-from jaxsolve.tree._info import TreeInfo, info_of
+from jaxsolve.tree._info import TreeInfo, info_of, listed
+from jaxsolve.tree._public_nodes import PublicNode, draw_public, public_node
 from jaxsolve.types import Array
 
 Blocks = tuple[Array, ...]
@@ -131,6 +133,35 @@ class PublicTree:
     def num_players(self) -> int:
         """n."""
         return len(self.players)
+
+    def public(self, name: str = "start") -> PublicNode:
+        """Returns the public state of a name such as "raise call / Kh"; see `PublicNode`.
+
+        Raises:
+            ValueError: there is none, and which there are; or the world states are not listed.
+        """
+        return public_node(listed(self), name)
+
+    def public_nodes(self) -> tuple[PublicNode, ...]:
+        """Returns every public state, in breadth-first order.
+
+        Raises:
+            ValueError: the world states are not listed.
+        """
+        return listed(self).public_nodes
+
+    def draw(self, name: str = "start", *, depth: int | None = None, limit: int = 300) -> Svg:
+        """Returns a picture of the public tree below a public state.
+
+        Args:
+            name: of the public state on top.
+            depth: transitions that are shown below it, all by default.
+            limit: of public states, since larger pictures are illegible.
+
+        Raises:
+            ValueError: there is no such public state, or there are too many below it.
+        """
+        return draw_public(listed(self), name, depth, limit)
 
     def replace(self, **changes: Any) -> PublicTree:
         """Returns a copy with some fields replaced."""
