@@ -20,6 +20,7 @@ from jaxsolve import values as values
 from jaxsolve.caches import keep_programs
 from jaxsolve.compiler import compile as compile
 from jaxsolve.compiler import from_openspiel as from_openspiel
+from jaxsolve.compiler import save_efg as save_efg
 from jaxsolve.compiler import to_openspiel as to_openspiel
 from jaxsolve.evaluate import best_response as best_response
 from jaxsolve.evaluate import best_response_values as best_response_values

@@ -3,6 +3,7 @@
 from jaxsolve.compiler._compile import compile as compile
 from jaxsolve.compiler._components import public_components as public_components
 from jaxsolve.compiler._components import with_public as with_public
+from jaxsolve.compiler._efg import save_efg as save_efg
 from jaxsolve.compiler._forms import from_form as from_form
 from jaxsolve.compiler._forms import player_info as player_info
 from jaxsolve.compiler._hands import in_rows as in_rows

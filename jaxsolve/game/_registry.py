@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from jaxsolve.game import _file, _pgx
+from jaxsolve.game import _efg, _file, _pgx
 from jaxsolve.game._openspiel import OPENSPIEL_PREFIX, load_openspiel
 from jaxsolve.game._parameters import converted
 from jaxsolve.game._protocol import Game
@@ -90,7 +90,7 @@ def load(text: str, table: Mapping[str, Entry] | None = None) -> Game:
     Args:
         text: `name` or `name(key=value,...)`; words need no quotes, true/false are accepted.
             "openspiel:" in front of a string of OpenSpiel imports that game, "pgx:" one of pgx;
-            "my_game.py:MyGame" takes it from a file.
+            "my_game.py:MyGame" takes it from a file of Python, "my_game.efg" from one of Gambit.
         table: games to choose from; the installed ones by default.
 
     Raises:
@@ -103,6 +103,8 @@ def load(text: str, table: Mapping[str, Entry] | None = None) -> Game:
     in_file = _file.split_file(text)
     if in_file is not None:
         return _file.load_file(*in_file)
+    if text.strip().endswith(_efg.SUFFIX):
+        return _efg.load_efg(text.strip())
     table = registered() if table is None else table
     text = text.strip()
     name, given = read(text, kind="game", example="leduc")
