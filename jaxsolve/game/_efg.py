@@ -150,7 +150,7 @@ class _Reader:
         infosets: list[int] = []
         payoffs: list[np.ndarray] = []
         edges: list[tuple[int, str, int, Fraction]] = []  # parent, label, node, odds
-        # What is still to come: parent, label and odds of the edge, payoffs of the way, and the last
+        # Still to come: parent, label and odds of the edge, payoffs of the way, and the last
         # (infoset, action) of each player.
         start: Any = (-1, "", Fraction(1), np.zeros(n), ((-1, ""),) * n)
         waiting = [start]
