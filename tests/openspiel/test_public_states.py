@@ -50,6 +50,9 @@ class NothingPublic:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.game, name)
 
+    def action_name(self, actor: int, action: int) -> str:  # Python 3.12 looks for the method itself
+        return self.game.action_name(actor, action)
+
     def observe(self, state: Any) -> tuple[Any, Any]:
         public, private = self.game.observe(state)
         told = jnp.broadcast_to(public, (self.game.num_players, len(public)))
