@@ -50,7 +50,7 @@ class NothingPublic:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.game, name)
 
-    def action_name(self, actor: int, action: int) -> str:  # Python 3.12 looks for the method itself
+    def action_name(self, actor: int, action: int) -> str:  # 3.12 wants a method
         return self.game.action_name(actor, action)
 
     def observe(self, state: Any) -> tuple[Any, Any]:
