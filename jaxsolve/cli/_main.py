@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from jaxsolve.cli import _bench, _compare, _games, _holdem, _play, _reproduce, _solve, _view
+from jaxsolve.cli import _bench, _compare, _games, _holdem, _play, _reproduce, _solve, _train, _view
 
 app = typer.Typer(
     add_completion=False,
@@ -20,6 +20,7 @@ app.command("solve")(_solve.solve)
 app.command("compare")(_compare.compare)
 app.command("bench")(_bench.bench)
 app.command("play")(_play.play)
+app.command("train")(_train.train)
 app.command("view")(_view.view)
 app.command("reproduce")(_reproduce.reproduce)
 app.add_typer(_holdem.app, name="holdem")

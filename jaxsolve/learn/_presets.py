@@ -1,7 +1,7 @@
 """Named settings of sound self-play.
 
 Source: Schmid et al. 2023 (Student of Games), supplement, tables S1 and S2, for chess, Go, Scotland
-Yard and hold'em. The paper does not give those of its small games: `leduc` and `glasses` are ours.
+Yard and hold'em. The paper does not give those of its small games: `generic`, `leduc` and `glasses` are ours.
 """
 
 from __future__ import annotations
@@ -219,6 +219,9 @@ PRESETS: dict[str, Preset] = {
     "scotland_yard": _SCOTLAND_YARD,
     "holdem": _HOLDEM,
     "leduc": dataclasses.replace(_HOLDEM, **_SMALL, reuse=20.0),
+    "generic": dataclasses.replace(
+        _SCOTLAND_YARD, **(_SMALL | {"width": 64}), reuse=20.0, q_search=0.9, epsilon=0.1
+    ),
     "glasses": dataclasses.replace(_SCOTLAND_YARD, **_SMALL, reuse=20.0, q_search=0.9, epsilon=0.1),
 }
 """Settings by name; see `preset`."""

@@ -15,6 +15,7 @@ import games
 import jaxsolve as js
 from jaxsolve import nets
 from jaxsolve.cli._play import play
+from jaxsolve.cli._train import train
 from jaxsolve.public import public_table, room_for, rules_model
 from jaxsolve.search import growing_search, gt_cfr
 
@@ -38,11 +39,32 @@ def test_the_example_trains_and_plays(
     assert (again.module, again.format) == (names["trained"].module, names["trained"].format)
     for x, y in zip(*map(jax.tree.leaves, (again.params, names["trained"].params)), strict=True):
         np.testing.assert_array_equal(x, y)
-    monkeypatch.setattr("builtins.input", lambda _: "0")
+    monkeypatch.setattr("builtins.input", lambda prompt: re.findall(r"\d", prompt)[0])
     play(GAME, agent="sog", net=Path("goofspiel.net"), iterations=2, matches=1)
     assert "after 1" in capsys.readouterr().out
     with pytest.raises(ValueError, match=r"network of goofspiel.*, not of kuhn"):
         play("kuhn", agent="sog", net=Path("goofspiel.net"))
+
+
+@pytest.mark.slow  # compiles training
+@pytest.mark.timeout(900)
+def test_the_command_line_trains_and_plays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    train("kuhn", tmp_path, steps=2, simulations=2, episodes=2, log_every=1)
+    assert {"network", "curve.csv"} <= {file.name for file in tmp_path.iterdir()}
+    assert nets.load_net(tmp_path / "network").format.game == "kuhn"
+    monkeypatch.setattr("builtins.input", lambda _: "pass")
+    play("kuhn", net=tmp_path / "network", iterations=2, matches=1)
+    assert "after 1" in capsys.readouterr().out
+
+
+def test_what_cannot_be_trained_is_refused(tmp_path: Path):
+    with pytest.raises(ValueError, match="beliefs here are of two|public states of two|two"):
+        train("kuhn(players=3)", tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(ValueError, match="is a file, not a directory"):
+        train("kuhn", tmp_path / "file")
 
 
 @pytest.mark.parametrize("name", ["kuhn", GAME])

@@ -1,0 +1,71 @@
+"""`jaxsolve train`: a network for one game, by sound self-play from its rules."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jaxsolve.cli import _setup
+from jaxsolve.cli._foreign import check_game
+from jaxsolve.waiting import waiting
+
+
+def train(
+    game: _setup.Game,
+    out: Annotated[Path, typer.Option(help="directory for network, curve.csv and checkpoints")],
+    steps: Annotated[int, typer.Option(help="batches of self-play", min=1)] = 500,
+    simulations: Annotated[int, typer.Option(help="of each search", min=1)] = 10,
+    episodes: Annotated[int, typer.Option(help="played side by side", min=1)] = 16,
+    width: Annotated[int, typer.Option(help="units of each layer of the network", min=1)] = 64,
+    log_every: Annotated[int, typer.Option(help="steps between rows and checkpoints", min=1)] = 50,
+    time_limit: Annotated[float | None, typer.Option(help="stop after so many seconds")] = None,
+    seed: Annotated[int, typer.Option(help="of the network and of everything random", min=0)] = 0,
+    resume: Annotated[bool, typer.Option("--resume", help="go on from the checkpoint")] = False,
+) -> None:
+    """Train a network that says what a game is worth, for searches from the rules.
+
+    Two players, zero sum; the game is listed once for the sizes of its public states. The settings
+    are those of `learn.preset("generic")`. `jaxsolve play GAME --net OUT/network` plays it.
+    """
+    _setup.check_out(out)
+    check_game(game)
+    _setup.start_jax()
+    import jax
+
+    import jaxsolve as js
+    from jaxsolve.game import load
+    from jaxsolve.public import room_for, rules_model
+    from jaxsolve.search import growing_resolver
+
+    learn, nets = js.learn, js.nets
+    rules = load(game)
+    with waiting(f"listing the public states of {game}"):
+        model, root = rules_model(rules, **room_for(rules))
+    chosen = learn.preset("generic")
+    module = chosen.network(actions=model.num_actions, width=width)
+    net = nets.make_net(model, module, jax.random.key(seed))
+    resolver = growing_resolver(model, js.cfr_plus(2.0), simulations=simulations, root=root)
+    settings = chosen.self_play(episodes=episodes, solvers=episodes, fill=True)
+    source = learn.sound_self_play(resolver, settings)
+    minibatch = min(chosen.minibatch, round(chosen.reuse * source.batch))
+    plan = chosen.plan(steps=steps, batch=source.batch, minibatch=minibatch, seed=seed)
+    try:
+        trained = learn.train(
+            net,
+            source,
+            plan,
+            out=out,
+            resume=resume,
+            log_every=min(log_every, steps),
+            time_limit=time_limit,
+        )
+    except KeyboardInterrupt:
+        print(f"stopped; add --resume to go on from {out}", file=sys.stderr)
+        raise typer.Exit(130) from None
+    nets.save_net(trained.net, out / "network")
+    row = trained.curve[-1]
+    print(f"step {row['step']}, loss {row['loss']:.4g}, written to {out}", file=sys.stderr)
+    print(f'jaxsolve play "{game}" --net {out / "network"}', file=sys.stderr)
