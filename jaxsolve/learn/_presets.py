@@ -1,7 +1,8 @@
 """Named settings of sound self-play.
 
 Source: Schmid et al. 2023 (Student of Games), supplement, tables S1 and S2, for chess, Go, Scotland
-Yard and hold'em. The paper does not give those of its small games: `generic`, `leduc` and `glasses` are ours.
+Yard and hold'em. The paper does not give those of its small games: `generic`, `leduc` and `glasses`
+are ours.
 """
 
 from __future__ import annotations
