@@ -12,6 +12,8 @@ import pytest
 
 from jaxsolve import caches, waiting
 
+ROOT = Path(__file__).parent.parent
+
 
 def test_a_long_wait_is_one_line_in_a_file(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -36,10 +38,11 @@ def test_a_terminal_sees_the_seconds():
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     code = (
-        "import time; from jaxsolve import waiting; waiting.SILENCE = 0.01\n"
+        "import sys, time; sys.path.insert(0, 'jaxsolve')\n"  # not the whole package, for speed
+        "import waiting; waiting.SILENCE = 0.01\n"
         "with waiting.waiting('compiling'): time.sleep(1.5)"
     )
-    subprocess.run([sys.executable, "-c", code], stderr=theirs, check=True)
+    subprocess.run([sys.executable, "-c", code], stderr=theirs, check=True, cwd=ROOT)
     os.set_blocking(ours, False)
     seen = os.read(ours, 10_000).decode()
     assert "compiling ... 0" in seen

@@ -21,6 +21,7 @@ app.command("lines")(_holdem_results.lines)
 app.command("show")(_holdem_results.show)
 app.command("export")(_holdem_results.export)
 app.command("batch")(_holdem_results.batch)
+app.command("convert")(_holdem_results.convert)
 
 
 @app.callback()

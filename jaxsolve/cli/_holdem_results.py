@@ -96,6 +96,29 @@ def batch(
     print(f"written to {out}", file=sys.stderr)
 
 
+def convert(
+    source: Annotated[Path, typer.Argument(help="a SPOT.toml, or a tree configuration (.txt)")],
+    to: Annotated[Path, typer.Argument(help="the other: .txt or .toml")],
+    ignore: Annotated[
+        str, typer.Option(help="keys of a configuration to leave out, with commas between")
+    ] = "",
+) -> None:
+    """Turn a tree configuration of PioSOLVER into a spot, or a spot into one."""
+    from jaxsolve.files import write_atomic
+    from jaxsolve.holdem import Spot, format_pio_tree, parse_pio_tree
+
+    if {source.suffix, to.suffix} != {".toml", ".txt"}:
+        raise ValueError(f"{source} to {to}: one ends in .toml, the other in .txt")
+    if source.suffix == ".toml":
+        write_atomic(to, format_pio_tree(Spot.load(source)).encode())
+        return
+    keys = [key.strip() for key in ignore.split(",") if key.strip()]
+    try:
+        parse_pio_tree(source.read_text(encoding="utf-8-sig"), ignore=keys).save(to)
+    except ValueError as error:
+        raise ValueError(f"{source}: {error}") from None
+
+
 def show_rows(rows: list[dict[str, Any]]) -> None:
     """Prints rows as a table; numbers to four places."""
     import rich.table

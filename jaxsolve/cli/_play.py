@@ -173,7 +173,6 @@ def _fitting(rules: Game) -> tuple[str, PublicTree | None]:
     import jaxsolve as js
     from jaxsolve.compiler import TooManyStatesError
     from jaxsolve.game import OpenSpielGame, PgxGame
-    from jaxsolve.public import public_game
 
     if isinstance(rules, PgxGame):
         return "uniform", None
@@ -181,13 +180,8 @@ def _fitting(rules: Game) -> tuple[str, PublicTree | None]:
         tree = js.compile(rules, max_states=LISTED)
     except TooManyStatesError:
         return "equilibrium" if isinstance(rules, OpenSpielGame) else "uniform", None
-    if isinstance(rules, OpenSpielGame) or rules.num_players != 2:
-        return "equilibrium", tree
-    try:
-        public_game(rules)
-    except ValueError:  # not a card game
-        return "equilibrium", tree
-    return "resolving", tree
+    # A search re-solves at every public state and takes five times as long to compile.
+    return "equilibrium", tree
 
 
 def _about(rules: Game) -> str:

@@ -53,11 +53,15 @@ from jaxsolve.holdem._flop_holdem import flop_holdem as flop_holdem
 from jaxsolve.holdem._lock import lock as lock
 from jaxsolve.holdem._node import NodeReport as NodeReport
 from jaxsolve.holdem._operators import OPERATORS as OPERATORS
+from jaxsolve.holdem._pio import format_pio_tree as format_pio_tree
+from jaxsolve.holdem._pio import parse_pio_tree as parse_pio_tree
 from jaxsolve.holdem._range import Range as Range
 from jaxsolve.holdem._range import format_range as format_range
 from jaxsolve.holdem._range import parse_range as parse_range
 from jaxsolve.holdem._range_figure import range_grid as range_grid
 from jaxsolve.holdem._range_figure import range_strategy as range_strategy
+from jaxsolve.holdem._range_file import format_range_file as format_range_file
+from jaxsolve.holdem._range_file import parse_range_file as parse_range_file
 from jaxsolve.holdem._report import Line as Line
 from jaxsolve.holdem._report import Reports as Reports
 from jaxsolve.holdem._report import boards as boards

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -11,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from jaxsolve.files import write_atomic
 from jaxsolve.holdem._cards import HANDS, NUM_CARDS, card_name, cards_name, hand_name, parse_cards
 from jaxsolve.holdem._cells import possible
 from jaxsolve.holdem._display import spot_html
 from jaxsolve.holdem._range import check_weights, format_range, parse_range
+from jaxsolve.holdem._range_file import is_table, parse_range_file, without_zeros
 from jaxsolve.holdem._range_items import range_error, read_range
 from jaxsolve.holdem._sizes import PLAYERS, STREETS, Size, Sizes, check_keys, parse_sizes
 
@@ -185,6 +188,16 @@ class Spot:
         """Sum over pairs of hands that share no card of the product of their weights."""
         return float(_pairs(*self.ranges))
 
+    def save(self, path: str | Path) -> None:
+        """Writes a TOML file that `load` reads as this spot."""
+        data = self.as_dict()
+        sizes = data.pop("sizes")
+        lines = [f"{key} = {json.dumps(value)}" for key, value in data.items()]
+        for street, menus in sizes.items():
+            lines += ["", f"[sizes.{street}]"]
+            lines += [f"{key} = {json.dumps(value)}" for key, value in menus.items()]
+        write_atomic(Path(path), ("\n".join(lines) + "\n").encode())
+
     def as_dict(self) -> dict[str, Any]:
         """Returns what `parse` reads as this spot, made of strings, numbers, lists and dicts."""
         sizes: dict[str, Any] = {}
@@ -300,6 +313,12 @@ def _range(player: str, text: Any, board: tuple[int, ...], directory: Path) -> n
             raise type(error)(error.errno, f"{player}: {error.strerror}", str(path)) from None
         text = re.sub("#[^\n]*", lambda match: " " * len(match.group()), content)
         where = f"{player}, {path}"
+        if is_table(text):
+            try:
+                return parse_range_file(text)
+            except ValueError as error:
+                raise ValueError(f"{where}: {error}") from None
+        text = without_zeros(text)
     try:
         weights = parse_range(text)
         for item in read_range(text):

@@ -156,7 +156,7 @@ def _run(
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Returns (float64 [C] strategies of seat 0, float64 [B] gaps, iterations done)."""
     host, where = assemble(form)
-    tree: PublicTree = jax.tree.map(jnp.asarray, host)
+    tree: PublicTree = jax.device_put(host)
     low = tuple(
         _spread(player, where[i], floor if i == 0 else None)
         for i, player in enumerate(tree.players)

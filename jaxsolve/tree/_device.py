@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import jax
-import jax.numpy as jnp
 
 from jaxsolve.tree._memory import check_fits, run_bytes
 from jaxsolve.tree._public_tree import PublicTree
@@ -23,4 +22,5 @@ def to_device(tree: PublicTree, name: str) -> PublicTree:
         what=f"{entries:,} sequences; tensors take {tensors / 2**20:.2f} MiB of it",
         instead="Choose smaller parameters, or a device with more memory.",
     )
-    return jax.tree.map(jnp.asarray, tree)
+    # Not `jnp.asarray`, which compiles a program for each shape.
+    return jax.device_put(tree)

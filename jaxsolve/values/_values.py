@@ -80,7 +80,7 @@ def below(tree: PublicTree, limit: DepthLimit) -> Below:
         build(leaf[some], sequences[::-1], limit.num_leaves, weight=table.utility[some, i] * odds)
         for i in range(summed)
     )
-    return Below(tuple(free), jax.tree.map(jnp.asarray, terminals), info.utility_sum)
+    return Below(tuple(free), jax.device_put(terminals), info.utility_sum)
 
 
 def exact_values(tree: PublicTree, part: Below, policies: Sequence[Sequence[Blocks]]) -> Array:

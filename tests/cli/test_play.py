@@ -173,7 +173,7 @@ def test_agents_fit_the_game() -> None:
         for name in ("kuhn", "kuhn(players=3)", "goofspiel(cards=2)", "dark_hex")
     }
     assert chosen == {
-        "kuhn": "resolving",
+        "kuhn": "equilibrium",
         "kuhn(players=3)": "equilibrium",
         "goofspiel(cards=2)": "equilibrium",
         "dark_hex": "uniform",
