@@ -70,11 +70,18 @@ def script(page: str) -> str:
     return "\n".join(out) + "\n"
 
 
-@pytest.fixture
-def clone(tmp_path: Path) -> Path:
-    """A folder to run in that has what a clone has."""
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    return tmp_path
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder to run in that has what a clone has, and what was run before left in it."""
+    folder = tmp_path_factory.mktemp("clone")
+    (folder / "examples").symlink_to(ROOT / "examples")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def done() -> set[str]:
+    """Commands that were run, so that each is run once however many pages have it."""
+    return set()
 
 
 WITH_COMMANDS = [page for page in PAGES if commands(page)]
@@ -126,9 +133,11 @@ def test_snippets_run(page: str, clone: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [p for p in WITH_COMMANDS if any(map(to_run, commands(p)))])
-def test_commands_run(page: str, clone: Path) -> None:
+def test_commands_run(page: str, clone: Path, done: set[str]) -> None:
     for words in filter(to_run, commands(page)):
-        _run([sys.executable, "-m", "jaxsolve", *words[1:]], clone)
+        if " ".join(words) not in done:
+            _run([sys.executable, "-m", "jaxsolve", *words[1:]], clone)
+            done.add(" ".join(words))
 
 
 @pytest.mark.parametrize(
