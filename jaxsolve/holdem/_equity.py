@@ -16,8 +16,10 @@ _COMPLETE = 5
 """Cards of a complete board."""
 
 
-def equity(weights: Any, board: Sequence[int]) -> np.ndarray:
-    """Returns the equity of every hand against a range, float64 [1326] in [0, 1].
+def equity(
+    weights: Any, board: Sequence[int], *, hands: np.ndarray | None = None
+) -> np.ndarray:
+    """Returns the equity of hands against a range, float64 [1326] in [0, 1].
 
     Every pair of hands that share no card counts on every runout, a tie as half of the pot. A hand
     that meets the board, or against which no hand of the range is possible, has NaN.
@@ -25,13 +27,16 @@ def equity(weights: Any, board: Sequence[int]) -> np.ndarray:
     Args:
         weights: float [1326], the range of the opponent.
         board: three, four or five cards.
+        hands: int [H], rows of `HANDS`: all that count, the range among them; the others have NaN.
+            By default every hand. Few hands are faster on a flop.
 
     Raises:
         ValueError: another number of cards, or weights that are no range.
     """
     if not 3 <= len(board) <= _COMPLETE:
         raise ValueError(f"equity is counted from the flop on; the board has {len(board)} cards")
-    hands = hands_of(board)
+    every = hands_of(board)
+    hands = every if hands is None else np.intersect1d(hands, every)
     against = check_weights(weights)[hands]
     left = [card for card in range(NUM_CARDS) if card not in board]
     boards = [(*board, *cards) for cards in itertools.combinations(left, _COMPLETE - len(board))]

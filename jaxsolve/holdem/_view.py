@@ -312,7 +312,8 @@ class SpotView:
         weights = np.zeros(NUM_HANDS)
         there = self._reach(1 - player, place.node, street, place.board)
         weights[spot.hands] = np.clip(there, 0, 1)
-        return equity(weights, spot.streets[street].boards[place.board])[spot.hands]
+        cards = spot.streets[street].boards[place.board]
+        return equity(weights, cards, hands=spot.hands)[spot.hands]
 
     @functools.cached_property
     def _locked(self) -> tuple[np.ndarray, ...]:

@@ -30,7 +30,7 @@ from jaxsolve.tree import (
     lock_sequences,
     locked_sequences,
 )
-from jaxsolve.types import CHANCE
+from jaxsolve.types import CHANCE, NOTHING
 from jaxsolve.view import About, Lock, Move, Position, Privates, unknown_step
 
 if TYPE_CHECKING:
@@ -175,7 +175,8 @@ class GameView:
         if len(np.unique(moves, axis=0)) == 1:
             return action_name(table.game, *moves[0]) or UNSEEN
         seen = table.public_states.observation[public]
-        return observation_name(table.game, seen, np.zeros(0, np.int32)) or UNSEEN
+        size = table.infostates[0].observation.shape[1] - len(seen)
+        return observation_name(table.game, seen, np.full(size, NOTHING, np.int32)) or UNSEEN
 
     def _moves(self, public: int, mine: np.ndarray) -> tuple[Move, ...]:
         here = float(self._numbers.reach[mine].sum())

@@ -4,7 +4,8 @@ const $ = (id) => document.getElementById(id);
 const inside = JSON.parse($("data").textContent); // null when a server has the data
 const cache = new Map();
 const RANKS = "AKQJT98765432";
-const PALETTE = ["#0b62c4", "#6fb07f"];
+const REACHED = "#6fb07f";
+const MOST_ROWS = 300;
 let about = null, path = [], trail = [], here = null, cursor = 0, player = 0, version = 0;
 let chosen = null; // {title, hands: [index]} of the private states in the detail
 let order = null; // {key, down} by which a report is sorted
@@ -173,7 +174,9 @@ function list(p, hands, main) {
   const equity = p.equity !== null;
   const head = [about.grid ? "Hand" : "Infostate", ...(p.acts ? ["Strategy"] : []), "EV",
     ...(equity ? ["Equity"] : []), "Reach", ...(main ? ["Share"] : [])];
-  const rows = hands.map((i) => {
+  const top = hands.length <= MOST_ROWS ? hands
+    : [...hands].sort((a, b) => p.weight[b] - p.weight[a]).slice(0, MOST_ROWS);
+  const rows = top.map((i) => {
     const name = p.names[i];
     const pick = () => { chosen = {title: name, hands: [i]}; draw(); };
     return h("tr", {tabindex: "0", class: p.locked[i] ? "held" : null,
@@ -185,6 +188,7 @@ function list(p, hands, main) {
     h("td", {}, percent(p.reach[i])), ...(main ? [h("td", {}, percent(p.weight[i]))] : []));
   });
   return h("div", {class: "scroll"}, h("table", {},
+    top === hands ? null : h("caption", {}, `The ${MOST_ROWS} most likely of ${hands.length}`),
     h("thead", {}, h("tr", {}, ...head.map((t) => h("th", {scope: "col"}, t)))), h("tbody", {}, ...rows)));
 }
 
@@ -236,7 +240,7 @@ function cell(p, r, c, hands, mode, means, low, high) {
       if (mode === "strategy") shares.forEach((x, k) => parts.push([x, here.colours[k]]));
     }
     words.push(`EV ${number(mean(p, hands, p.value))}`);
-    if (mode === "reach") parts.push([1, PALETTE[1]]);
+    if (mode === "reach") parts.push([1, REACHED]);
     if (mode === "EV" || mode === "equity") {
       const x = means.get(13 * r + c);
       const share = x === null ? 0 : high > low ? (x - low) / (high - low) : 1;
