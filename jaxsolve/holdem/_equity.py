@@ -16,9 +16,7 @@ _COMPLETE = 5
 """Cards of a complete board."""
 
 
-def equity(
-    weights: Any, board: Sequence[int], *, hands: np.ndarray | None = None
-) -> np.ndarray:
+def equity(weights: Any, board: Sequence[int], *, hands: np.ndarray | None = None) -> np.ndarray:
     """Returns the equity of hands against a range, float64 [1326] in [0, 1].
 
     Every pair of hands that share no card counts on every runout, a tie as half of the pot. A hand

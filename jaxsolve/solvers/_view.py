@@ -42,8 +42,8 @@ COLOURS = (
 )
 """Of actions, in order; they repeat."""
 
-UNSEEN = "(unseen)"
-"""A move that shows nothing to everybody."""
+UNSEEN = "deal"
+"""What chance does without a word for everybody."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -176,7 +176,8 @@ class GameView:
             return action_name(table.game, *moves[0]) or UNSEEN
         seen = table.public_states.observation[public]
         size = table.infostates[0].observation.shape[1] - len(seen)
-        return observation_name(table.game, seen, np.full(size, NOTHING, np.int32)) or UNSEEN
+        words = observation_name(table.game, seen, np.full(size, NOTHING, np.int32))
+        return words or (UNSEEN if (moves[:, 0] == CHANCE).any() else f"p{moves[0, 0]}")
 
     def _moves(self, public: int, mine: np.ndarray) -> tuple[Move, ...]:
         here = float(self._numbers.reach[mine].sum())
@@ -185,7 +186,9 @@ class GameView:
             states = self._numbers.states[child]
             share = float(self._numbers.reach[states].sum()) / here if here > 0 else np.nan
             after = self._numbers.states[self._skip(child)]
-            out.append(Move(name, name, share, self._mean_values(states), self._taken(after)))
+            hidden = name in [f"p{i}" for i in range(self.tree.num_players)]
+            label = f"player {name[1:]}, unseen" if hidden else name
+            out.append(Move(name, label, share, self._mean_values(states), self._taken(after)))
         return tuple(out)
 
     def _taken(self, states: np.ndarray) -> dict[str, float]:

@@ -124,7 +124,13 @@ def test_hidden_actions_are_one_move(kuhn: GameView):
     first = shown.position((prize,))
     assert first.kind == "decision"
     assert len(first.actions) == 3
-    assert [move.name for move in first.moves] == ["(unseen)"]
+    assert [(move.name, move.label) for move in first.moves] == [("p0", "player 0, unseen")]
+
+
+def test_games_that_show_nothing_in_public(kuhn: GameView):
+    tree = js.compile("matching_pennies(numbers=2)")
+    shown = GameView(tree, js.uniform_policy(tree), kuhn.curve, kuhn.solver, tree)
+    assert check_sums(shown, shown.position(()), 1e-6) == 3
 
 
 def test_unknown_steps_say_what_can_follow(kuhn: GameView, river: he.SpotView):
