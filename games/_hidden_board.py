@@ -145,6 +145,16 @@ class HiddenBoard(abc.ABC):
         """Returns float [2]: 1 for the winner, -1 for the loser, zeros for a draw."""
         return result_utility(state.result)
 
+    def public_features(self, state: State) -> Array:
+        """Returns float [3]: whose turn it is, and the stones or tries that everybody heard of."""
+        heard = (
+            state.known.sum()
+            if self.reveal_tries or not self.classical
+            else jnp.sum(state.board > 0)
+        )
+        turn = jnp.arange(2) == self.actor(state)
+        return jnp.append(turn, told.sum() / (2 * self.num_actions)).astype(float)
+
     def action_name(self, actor: int, action: int) -> str:
         """Returns the mark and its place, e.g. "x(0,2)"."""
         return "xo"[actor] + cell_name(action, self.shape[1])

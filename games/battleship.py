@@ -187,6 +187,14 @@ class Battleship:
         lost = jnp.sum(jnp.where(state.sunk, jnp.array(self.ship_values, float), 0.0), axis=-1)
         return lost[::-1] - self.loss_multiplier * lost
 
+    def public_features(self, state: State) -> Array:
+        """Returns float [2 cells + 5]: shots, ships that each player lost, moves, whose turn."""
+        turn = jnp.arange(2) == self.actor(state)
+        most = 2 * (len(self.ship_sizes) + self.num_shots)
+        lost = state.sunk.sum(1) / len(self.ship_sizes)
+        numbers = jnp.append(lost, state.moves / most)
+        return jnp.concatenate([state.shots.ravel(), numbers, turn]).astype(float)
+
     def action_name(self, actor: int, action: int) -> str:
         """Returns the kind of move and its cell, e.g. "shoot (0,1)"."""
         kind = ("shoot", "horizontal", "vertical")[action // self.num_cells]

@@ -117,6 +117,10 @@ class Blotto:
         shares = jnp.where(ahead, 1.0 / winners, -1.0 / jnp.maximum(losers, 1))
         return jnp.where(losers == 0, 0.0, shares)
 
+    def public_features(self, state: State) -> Array:
+        """Returns float [2]: whose turn it is."""
+        return (jnp.arange(2) == self.actor(state)).astype(float)
+
     def action_name(self, actor: int, action: int) -> str:
         """Returns the coins on each field, e.g. "4-3-3"."""
         return "-".join(str(coins) for coins in self._spreads[action])

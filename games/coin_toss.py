@@ -114,6 +114,12 @@ class CoinToss:
         first = jnp.where(state.move == SELL, sale, played)
         return jnp.stack([first, -first])
 
+    def public_features(self, state: State) -> Array:
+        """Returns float [6]: whose turn it is, what player 0 did, what player 1 guessed."""
+        sides = jnp.arange(2)
+        turn, move, guess = sides == self.actor(state), sides == state.move, sides == state.guess
+        return jnp.concatenate([turn, move, guess]).astype(float)
+
     def action_name(self, actor: int, action: int) -> str:
         """Returns the side tossed or guessed, "sell" or "play"."""
         return ("sell", "play")[action] if actor == 0 else SIDES[action]

@@ -213,6 +213,21 @@ class Holdem:
         strength = holdem.strength(self._card(jnp.maximum(cards, 0).astype(jnp.int32)))
         return holdem.payoffs(self.rules, state.betting, strength)
 
+    def public_features(self, state: State) -> Array:
+        """float [deck + 4 n + 4]: the board, street, whose turn, chips in the pot, who folded.
+
+        Chips are shares of the largest stack, before the hand and put in; for networks.
+        """
+        n, betting = self.players, state.betting
+        shown = state.dealt - self._group(state.dealt)[1]  # whole streets
+        visible = jnp.arange(2 * n, self.num_cards) < shown
+        cards = jnp.where(visible, state.cards[2 * n :], -1)
+        board = (jnp.arange(self.deck)[:, None] == cards).any(1)
+        turn = jnp.arange(n) == betting.actor
+        chips = jnp.stack([betting.stack, betting.spent]).ravel() / betting.stack.max()
+        street = jnp.arange(4) == betting.street
+        return jnp.concatenate([board, street, turn, chips, betting.folded]).astype(float)
+
     def action_name(self, actor: int, action: int) -> str:
         if actor == CHANCE:
             return holdem.card_name(self._card(action))

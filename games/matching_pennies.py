@@ -108,6 +108,10 @@ class MatchingPennies:
         first = 2.0 * score / self.numbers - 1.0
         return jnp.stack([first, -first])
 
+    def public_features(self, state: State) -> Array:
+        """Returns float [2]: whose turn it is."""
+        return (jnp.arange(2) == self.actor(state)).astype(float)
+
     def action_name(self, actor: int, action: int) -> str:
         """Returns the number drawn, or the side chosen."""
         return f"n={action + 1}" if actor == CHANCE else ("heads", "tails")[action]

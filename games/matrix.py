@@ -111,6 +111,10 @@ class Matrix:
         both = jnp.asarray(np.stack([first, second], axis=-1))  # [rows, columns, 2]
         return both[state.choices[0], state.choices[1]]
 
+    def public_features(self, state: State) -> Array:
+        """Returns float [2]: whose turn it is."""
+        return (jnp.arange(2) == self.actor(state)).astype(float)
+
     def action_name(self, actor: int, action: int) -> str:
         """Returns "row i" or "column j"."""
         return f"{('row', 'column')[actor]} {action}"

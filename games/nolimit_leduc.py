@@ -76,6 +76,12 @@ class NoLimitLeduc(LeducRules):
     def num_moves(self) -> int:
         return RAISE + len(self.sizes) + int(self.all_in)
 
+    def public_features(self, state: State) -> Array:
+        """float [deck + 5]: board card, turn, raises and chips paid; for networks."""
+        board, turn = jnp.arange(self.deck) == state.board, jnp.arange(2) == state.player
+        numbers = jnp.append(state.paid / self.stack, state.raises / max(self.raises, 1))
+        return jnp.concatenate([board, turn, numbers]).astype(float)
+
     def _raises(self, state: State) -> Array:
         totals = self._totals(state)
         rises = jnp.concatenate([state.paid.max()[None], totals[:-1]])

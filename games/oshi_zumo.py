@@ -139,6 +139,13 @@ class OshiZumo:
         first = jnp.where(decides, jnp.sign(state.place), 0).astype(float)
         return jnp.stack([first, -first])
 
+    def public_features(self, state: State) -> Array:
+        """Returns float [6]: whose turn it is, coins left, the wrestler's place, rounds."""
+        turn = jnp.arange(2) == self.actor(state)
+        place, rounds = state.place / (self.size + 1), state.rounds / self.horizon
+        numbers = jnp.stack([place, rounds])
+        return jnp.concatenate([turn, state.coins / max(self.coins, 1), numbers]).astype(float)
+
     def action_name(self, actor: int, action: int) -> str:
         """Returns the bid."""
         return f"bid {action}"

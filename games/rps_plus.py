@@ -86,6 +86,10 @@ class RockPaperScissorsPlus:
         first = jnp.array(PAYOFFS, float)[state.choices[0], state.choices[1]]
         return jnp.stack([first, -first])
 
+    def public_features(self, state: State) -> Array:
+        """Returns float [2]: whose turn it is."""
+        return (jnp.arange(2) == self.actor(state)).astype(float)
+
     def action_name(self, actor: int, action: int) -> str:
         """Returns "rock", "paper" or "scissors"."""
         return ACTIONS[action]

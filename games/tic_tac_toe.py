@@ -111,6 +111,11 @@ class TicTacToe:
         """Returns float [2]: 1 for the winner, -1 for the loser, zeros for a draw."""
         return result_utility(state.result)
 
+    def public_features(self, state: State) -> Array:
+        """Returns float [2 cells + 2]: the marks of each player, and whose turn it is."""
+        turn = jnp.arange(2) == self.actor(state)
+        return jnp.concatenate([state.board == 1, state.board == 2, turn]).astype(float)
+
     def action_name(self, actor: int, action: int) -> str:
         """Returns the mark and its place, e.g. "x(0,2)"."""
         return "xo"[actor] + cell_name(action, self.columns)

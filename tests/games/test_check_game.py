@@ -11,8 +11,36 @@ import numpy as np
 import pytest
 
 import games
+from jaxsolve.game import HasPublicFeatures
 from jaxsolve.testing import check_game, playthrough, random_states, world_states
+from jaxsolve.testing._sample import Explorer
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
+
+SMALL = {
+    "battleship": "battleship(ship_sizes=[1],ship_values=[1],num_shots=2)",
+    "holdem": "holdem(stack=6,blinds=[1,2],streets=2,sizes=[1],ranks=7,suits=1)",
+    "scotland_yard": "scotland_yard",
+}
+
+
+@pytest.mark.parametrize("name", games.GAMES)
+def test_every_game_has_public_features(name: str) -> None:
+    """They are the same in all world states of a public state, and tell some apart."""
+    game = games.load(SMALL.get(name, name))
+    assert isinstance(game, HasPublicFeatures)
+    explorer = Explorer(game)
+    explorer.start()
+    explorer.expand_all(300)
+    explorer.start()
+    explorer.play(10, 0, 1000)
+    sample = explorer.sample()
+    features = np.asarray(jax.jit(jax.vmap(game.public_features))(sample.states))
+    assert np.isfinite(features).all()
+    assert np.abs(features).max() <= 2
+    acts = sample.actor >= 0
+    keys = sample.public_state[acts]
+    first = np.unique(keys, return_index=True)[1][np.unique(keys, return_inverse=True)[1]]
+    np.testing.assert_array_equal(features[acts], features[acts][first])
 
 
 class State(NamedTuple):
