@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import runpy
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -251,3 +253,13 @@ def _check_traces() -> None:
         everything(first, js.dcfr(alpha=1.1, beta=0.3, gamma=2.5), 3)  # other hyper-parameters
         everything(other, js.dcfr(), 3)  # other payoffs and names
     assert traced == []
+
+
+@pytest.mark.slow  # compiles two sweeps
+def test_the_example_of_a_sweep_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    names = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "sweep.py"))
+    assert np.asarray(names["gaps"]).max() < 0.02
+    np.testing.assert_allclose(
+        names["value_of"](jnp.arange(1.0, 5.0)), -np.arange(1.0, 5.0) / 18, rtol=0.01
+    )
+    assert "values" in capsys.readouterr().out
