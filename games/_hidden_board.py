@@ -147,11 +147,7 @@ class HiddenBoard(abc.ABC):
 
     def public_features(self, state: State) -> Array:
         """Returns float [3]: whose turn it is, and the stones or tries that everybody heard of."""
-        heard = (
-            state.known.sum()
-            if self.reveal_tries or not self.classical
-            else jnp.sum(state.board > 0)
-        )
+        told = state.known if self.reveal_tries or not self.classical else state.board > 0
         turn = jnp.arange(2) == self.actor(state)
         return jnp.append(turn, told.sum() / (2 * self.num_actions)).astype(float)
 
