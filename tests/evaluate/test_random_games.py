@@ -8,10 +8,11 @@ import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_games import RandomGame, random_games
+from random_games import random_games
 
 import jaxsolve as js
 from jaxsolve.solvers import average_policy, init_state, run
+from jaxsolve.testing import RandomGame
 from jaxsolve.tree import policy_from_probabilities
 
 ITERATIONS = 3000

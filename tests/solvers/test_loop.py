@@ -13,12 +13,13 @@ import jax.numpy as jnp
 import numpy as np
 import oracle
 import pytest
-from random_games import Tilted, random_game
+from random_games import Tilted
 
 import games
 import jaxsolve as js
 from jaxsolve.solvers import Solver, average_policy, current_policy, init_state, run
 from jaxsolve.solvers.variants import SOLVERS
+from jaxsolve.testing import random_game
 
 STATED = {"mmd": {"eta": 0.2, "alpha": 0.01}}
 """Settings that suit payoffs of about 1 where they have to."""

@@ -13,12 +13,12 @@ import jax.numpy as jnp
 import numpy as np
 import oracle
 import pytest
-from random_games import random_game
 
 import games
 import jaxsolve as js
 from jaxsolve.evaluate._lp import behaviour_of, realization
 from jaxsolve.solvers import Solver, average_policy, current_policy, init_state, run
+from jaxsolve.testing import random_game
 from jaxsolve.tree import policy_from_probabilities
 
 KUHN, LEDUC = "kuhn(players=3)", "leduc(players=3,ranks=2,raises=1)"

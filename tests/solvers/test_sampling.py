@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from random_games import Tilted, random_game
+from random_games import Tilted
 
 import games
 import jaxsolve as js
@@ -25,6 +25,7 @@ from jaxsolve.solvers.sampling._external import capacities, external
 from jaxsolve.solvers.sampling._outcome import outcome
 from jaxsolve.solvers.sampling._public_events import public_chance
 from jaxsolve.solvers.sampling._shared import action_values, add_scattered, add_sorted
+from jaxsolve.testing import random_game
 from jaxsolve.tree import (
     HistoryTree,
     history_tree,

@@ -13,12 +13,13 @@ import jax
 import numpy as np
 import oracle
 import pytest
-from random_games import Tilted, random_game
+from random_games import Tilted
 
 import games
 import jaxsolve as js
 from jaxsolve.solvers import Solver, average_policy, current_policy, init_state, run
 from jaxsolve.solvers.variants import SOLVERS
+from jaxsolve.testing import random_game
 
 ITERATIONS, HORIZON = 5, 4
 """One more than planned, so that schedules are also seen after their end."""

@@ -8,7 +8,7 @@ import oracle
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from random_games import RandomGame, random_game, random_games
+from random_games import random_games
 from told_pennies import ToldPennies
 
 import games
@@ -16,6 +16,7 @@ import jaxsolve as js
 from jaxsolve import search, subgame
 from jaxsolve.evaluate._lp import behaviour_of, best_value, payoff_matrix, realization
 from jaxsolve.evaluate._max_min import max_min, seen_from
+from jaxsolve.testing import RandomGame, random_game
 from jaxsolve.tree import policy_from_probabilities
 
 EXACT = 1e-7

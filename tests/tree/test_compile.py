@@ -11,11 +11,13 @@ import numpy as np
 import oracle
 import pytest
 from hypothesis import given, settings
-from random_games import NODES, RandomGame, Tables, random_game, random_games
+from random_games import random_games
 
 import games
 import jaxsolve as js
 from jaxsolve.game import Game
+from jaxsolve.testing import RandomGame, RandomTables, random_game
+from jaxsolve.testing._random_game import NODES
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
 
 WALKED = [
@@ -280,7 +282,7 @@ def test_refuses_to_share_hands_that_are_not_shared(game: Game, message: str):
 def _drawn(nodes: dict[int, tuple[int, tuple[int, ...], tuple[int, ...]]]) -> RandomGame:
     """Returns a game drawn by hand: only turns are shown, every other node ends the game."""
     blank = random_game(0, depth=1, silence=1.0).tables
-    tables = Tables(
+    tables = RandomTables(
         child=np.full_like(blank.child, -1),
         actor=np.full(NODES, TERMINAL, np.int32),
         chance=np.zeros_like(blank.chance),

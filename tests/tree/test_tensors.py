@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_games import RandomGame, random_games
+from random_games import random_games
 
 import games
 import jaxsolve as js
 from jaxsolve.solvers import average_policy, init_state, run
+from jaxsolve.testing import RandomGame
 from jaxsolve.tree import PublicTree, coarse, exact, policy_from_probabilities
 from jaxsolve.tree._gather import Bucket, build, split
 
