@@ -5,6 +5,7 @@
 RUN = .venv/bin
 PYTHON = python3 python3.13 python3.12 python3.11
 WORKERS = 2
+MINUTES = 60
 
 # Installs this package with the extras named in $$extra and then touches the target. Prints the
 # name of each package as it is fetched. Wheels only, so that nothing is ever compiled.
@@ -33,6 +34,7 @@ help:
 	@echo 'make write-notebooks  write each notebook anew from its .py half, with outputs'
 	@echo 'make docs       build the documentation into site/'
 	@echo 'make bench      speed against OpenSpiel and LiteEFG (needs a C++17 compiler)'
+	@echo 'make fuzz       faults found in MINUTES=60 of random games, inputs, kills and sanitizers'
 	@echo 'make ci         what has to pass before a change lands'
 	@echo 'make clean      remove what these targets made, except .venv and runs/'
 
@@ -79,6 +81,9 @@ docs: .venv/dev
 bench: .venv/bench
 	$(RUN)/jaxsolve bench --against openspiel,liteefg
 
+fuzz: .venv/dev
+	$(RUN)/python -m experiments.reliability --minutes $(MINUTES)
+
 ci:
 	.ci/run
 
@@ -113,4 +118,4 @@ clean:
 	    echo 'install the package python3-venv' >&2; rm -rf .venv; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: help env demo test lint types format notebooks write-notebooks docs bench ci clean
+.PHONY: help env demo test lint types format notebooks write-notebooks docs bench fuzz ci clean

@@ -139,7 +139,9 @@ def random_game(
         legal = list(MENUS[menu])
         last = level[node] == depth or used + len(legal) > NODES
         if last or (node and rng.random() < 0.15):
-            t.utility[node] = np.round(3 * values.normal(size=players), 3)
+            payoff = 3 * values.normal(size=players)
+            # A payoff of exactly 0 would be left out of the tree, whose shape is then another.
+            t.utility[node] = np.round(payoff, 3) if numbers is None else payoff
             if zero_sum:
                 t.utility[node] -= t.utility[node].mean()
             continue

@@ -1,0 +1,109 @@
+"""Runs that are killed at random times and resumed, against the same run left alone."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+SOLVE = """
+import sys
+import jaxsolve as js
+out, resume = sys.argv[1], len(sys.argv) > 2
+result = js.solve(
+    "kuhn", "pcfr+", iterations=400_000, measure_every=2_000, out=out, resume=resume,
+    checkpoint_seconds=0, progress=False,
+)
+js.save_policy(result.policy, out + "/end.npz")
+"""
+TRAIN = """
+import sys
+import jax, numpy as np
+import games, jaxsolve as js
+from jaxsolve import learn, nets
+from jaxsolve.files import save_arrays
+from jaxsolve.public import no_limit, public_game
+from jaxsolve.search import subgames
+from pathlib import Path
+out, resume = sys.argv[1], len(sys.argv) > 2
+game = public_game(games.load("kuhn"))
+source = learn.random_beliefs(
+    game, subgames(game, no_limit), js.pcfr_plus(), stages=[[1, 2], [0]], steps=2, iterations=10,
+    batch=16,
+)
+net = nets.make_net(game, nets.ValueNetwork(32, 2), jax.random.key(0))
+plan = learn.Plan(steps=60, updates=4, minibatch=32, buffer=64)
+found = learn.train(net, source, plan, log_every=2, out=out, resume=resume, progress=False)
+leaves = {f"{k:03d}": np.asarray(x) for k, x in enumerate(jax.tree.leaves(found.net.params))}
+save_arrays(Path(out) / "end.npz", {"kind": "parameters"}, leaves)
+"""
+PROGRAMS = {"solve": SOLVE, "train": TRAIN}
+
+
+def kills(name: str, minutes: float, *, count: int = 50, seed: int = 0) -> dict[str, Any]:
+    """Returns how many kills a run survived, and how many ended in other bits or an error.
+
+    A run is killed, resumed and killed again until it ends; then its result is compared with that
+    of a run that was left alone, byte for byte, and the next run begins.
+
+    Args:
+        name: of a program in `PROGRAMS`.
+        minutes: stop beyond this.
+        count: kills at most.
+        seed: of the times.
+    """
+    times = random.Random(seed)
+    end = time.monotonic() + 60 * minutes
+    killed, runs, faults = 0, 0, []
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        tqdm(total=count, desc=f"kills of {name}", unit="kill") as bar,
+    ):
+        whole = Path(folder) / "whole"
+        start = time.monotonic()
+        _start(name, whole, folder, resume=False).wait()  # its programs are then in the cache
+        again = time.monotonic()
+        _start(name, Path(folder) / "again", folder, resume=False).wait()
+        length = time.monotonic() - again
+        expected = (whole / "end.npz").read_bytes()
+        bar.set_postfix(seconds=f"{again - start:.1f}, then {length:.1f}")
+        while killed < count and time.monotonic() < end:
+            cut = Path(folder) / f"cut{runs}"
+            runs += 1
+            for attempt in range(1000):
+                process = _start(name, cut, folder, resume=attempt > 0)
+                last = killed >= count or time.monotonic() > end
+                try:
+                    process.wait(None if last else times.uniform(0.3, 1.1) * length)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+                    killed += 1
+                    bar.update()
+                    continue
+                if process.returncode or (cut / "end.npz").read_bytes() != expected:
+                    faults.append(f"run {runs}: exit status {process.returncode}")
+                break
+    return {
+        "part": f"kills of {name}, resumed",
+        "count": killed,
+        "faults": len(faults),
+        "detail": "; ".join(faults) or f"{runs} runs end in the bits of a run left alone",
+    }
+
+
+def _start(name: str, out: Path, cache: str, *, resume: bool) -> subprocess.Popen[bytes]:
+    """Starts a program in a process of its own, with a cache of compiled programs of its own."""
+    environment = os.environ | {
+        "JAX_COMPILATION_CACHE_DIR": f"{cache}/xla",
+        "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+    }
+    words = [sys.executable, "-c", PROGRAMS[name], str(out), *(["resume"] if resume else [])]
+    return subprocess.Popen(words, env=environment, stderr=subprocess.DEVNULL)
