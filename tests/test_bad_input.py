@@ -23,6 +23,7 @@ from jaxsolve.game import Range, checked
         ("leduc(ranks=abc)", "ranks should be a whole number from 1 to 13 or None, not 'abc'"),
         ("leduc(ranks=1e400)", "ranks should be a whole number from 1 to 13 or None, not inf"),
         (f"leduc(ranks={10**400})", "ranks should be a whole number from 1 to 13"),
+        (f"dark_hex(num_cols={10**25})", "num_cols should be a whole number from 2 to 60"),
         ("leduc(raises=1.5)", "raises should be a whole number from 0 to 100, not 1.5"),
         ("leduc(players=true)", "players should be a whole number from 2 to 10, not True"),
         ("leduc(bets=[2])", "bets should be a list of 2, each a whole number"),

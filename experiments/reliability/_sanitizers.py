@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-COMPARISONS = ("tests/holdem/test_payoffs.py", "-k", "native")
-"""Tests that compare operators with plain loops over pairs of hands; arguments of pytest."""
+COMPARISONS = (
+    *("tests/holdem/test_payoffs.py", "tests/holdem/test_sweep.py"),
+    *("-k", "native or one_iteration or many_iterations"),
+)
+"""Tests that compare operators and sweeps with plain forms; arguments of pytest."""
 
 COMPILER = """#!/bin/sh
 exec g++ "$@" -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all

@@ -50,7 +50,7 @@ class Range:
             return True  # its numbers are not known yet
         x = len(value) if isinstance(value, tuple) else value
         return bool(
-            np.all(np.isfinite(x))
+            (isinstance(x, int) or np.all(np.isfinite(x)))  # NumPy has no integers beyond 64 bits
             and (self.low is None or np.all(x >= self.low))
             and (self.high is None or np.all(x <= self.high))
             and (self.above is None or np.all(x > self.above))
