@@ -57,7 +57,7 @@ def compile(
         MemoryError: the states take more memory than is free.
         TimeoutError: listing them takes longer than `max_seconds`.
         ValueError: the game breaks the rules of `Game` or is too large; the state is shown. Of
-            OpenSpiel: imperfect recall, or two players of general sum; the infostate is shown.
+            OpenSpiel: imperfect recall; the infostate is shown.
     """
     start = time.perf_counter()
     rules: Game

@@ -54,9 +54,9 @@ def enumerate_openspiel(
     Raises:
         MemoryError: the states take more memory than there is.
         TimeoutError: it takes too long.
-        ValueError: imperfect recall, other legal actions within one infostate, two players with
-            payoffs of varying sum, or too many states. The message names the infostate or the
-            states that show it. An error of OpenSpiel's own is passed on.
+        ValueError: imperfect recall, other legal actions within one infostate, or too many states.
+            The message names the infostate or the states that show it. An error of OpenSpiel's own
+            is passed on.
     """
     walk = _Walk(game, max_states, Watch(game.name, max_seconds))
     try:
@@ -150,8 +150,6 @@ class _Walk:
             elif player == _TERMINAL:
                 self.terminal.append(here)
                 self.utility.append(state.returns())
-                if n == 2:
-                    self._check_sum()
             else:
                 raise ValueError(
                     f"{game.name}: OpenSpiel gives player {player} to move after "
@@ -254,24 +252,6 @@ class _Walk:
             f"  one path: {self._path(other)}\n"
             f"  another:  {self._path(len(self.parent) - 1)}"
         )
-
-    def _check_sum(self) -> None:
-        """Two players must share a constant."""
-        first, last = sum(self.utility[0]), sum(self.utility[-1])
-        size = 1 + max(abs(x) for x in self.utility[-1])
-        if not abs(first - last) <= 1e-9 * size:
-            at = self.terminal[-1]
-            while self.actor[self.parent[at]] < 0:
-                at = self.parent[at]
-            player = self.actor[self.parent[at]]
-            text = self.text[player][self.parent[at]]
-            raise ValueError(
-                f"{self.game.name} is of general sum: payoffs sum to {first:g} at one end of the "
-                f"game and to {last:g} at another. Two players need a constant sum here.\n"
-                f"  one end: {self._path(self.terminal[0])}: {self.utility[0]}\n"
-                f"  another: {self._path(self.terminal[-1])}: {self.utility[-1]}\n"
-                f"  last information state before it: {_escaped(self._string(player, text))}"
-            )
 
 
 def _public_observer(game: Any) -> Any:

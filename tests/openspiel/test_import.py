@@ -147,10 +147,6 @@ REFUSED = {
     "liars_dice_ir": ["imperfect recall", "information state: P1 1 2-3", "one path: chance:Roll 1"],
     "phantom_ttt_ir": ["player 0 has imperfect recall", r"P0 xox\noxo\n.x."],
     "goofspiel(num_cards=4)": ["imperfect recall", "Win sequence"],
-    "matrix_pd": ["general sum", "sum to 10", "p0:Cooperate, p1:Cooperate: [5.0, 5.0]", "state"],
-    "bargaining": ["general sum"],
-    "battleship(board_width=2,board_height=2,ship_sizes=[1],ship_values=[1],num_shots=1,"
-    "loss_multiplier=2.0)": ["general sum", "last information state before it: T="],
     "mfg_garnet": ["mean-field"],
     "2048": ["one player"],
     "markov_soccer": ["one player after the other", "no information states"],
@@ -165,6 +161,19 @@ def test_refused(text: str, parts: list[str]):
         js.compile(f"openspiel:{text}")
     for part in parts:
         assert part in str(caught.value)
+
+
+def test_payoffs_of_general_sum_are_kept():
+    """In the prisoners' dilemma both defect; what needs a zero sum refuses the tree."""
+    tree = js.compile("openspiel:matrix_pd")
+    assert tree.info.utility_sum is None
+    pairs = np.sort(tree.info.states.utility, 0)  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(pairs, [[0, 0], [1, 1], [5, 5], [10, 10]])
+    result = js.solve(tree, "pcfr+", iterations=50, measure_every=50, progress=False)
+    np.testing.assert_allclose(result.values, [1, 1], atol=1e-3)
+    assert js.nash_conv(tree, result.average) < 1e-3
+    with pytest.raises(ValueError, match="sum"):
+        js.solve_lp(tree)
 
 
 def test_an_error_of_openspiel_is_passed_on():
