@@ -74,7 +74,8 @@ def inputs(minutes: float, *, count: int = 10_000, seed: int = 0) -> dict[str, A
         "part": "malformed inputs",
         "count": tried,
         "faults": len(faults),
-        "detail": "; ".join(faults) or f"{tried - accepted} refused in a sentence, others harmless",
+        "detail": "; ".join(faults)
+        or f"{tried - accepted} refused in a sentence, the others accepted",
     }
 
 

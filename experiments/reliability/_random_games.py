@@ -17,7 +17,7 @@ TOLERANCE = 1e-3
 
 ITERATIONS = 2000
 TRIES = 4
-"""Batches that do not converge get this many times the iterations once more."""
+"""Batches that do not converge are solved anew, with this many times the iterations."""
 
 
 def random_games(minutes: float, *, count: int = 10_000, batch: int = 200) -> dict[str, Any]:
