@@ -12,7 +12,7 @@ from jaxsolve import caches
 from jaxsolve.native import _build
 
 COMPILER = """#!/bin/sh
-echo built >> "{log}"
+echo "$*" >> "{log}"
 while [ "$1" != -o ]; do shift; done
 echo "a library" > "$2"
 """
@@ -22,7 +22,7 @@ Builds = Callable[[], tuple[Path, int]]
 
 @pytest.fixture
 def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Builds]:
-    """Builds with a compiler that only writes a line; returns (library, how often it ran)."""
+    """Builds with a compiler that only writes a line; returns (library, how often it linked)."""
     log, compiler = tmp_path / "log", tmp_path / "cxx"
     compiler.write_text(COMPILER.format(log=log))
     compiler.chmod(0o700)
@@ -33,7 +33,7 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Builds]:
     def call() -> tuple[Path, int]:
         path = _build.build()
         assert path.read_text() == "a library\n"
-        return path, len(log.read_text().splitlines())
+        return path, sum("-shared" in line for line in log.read_text().splitlines())
 
     yield call
     caches.cache_folder.cache_clear()

@@ -148,6 +148,7 @@ def found_by_hand() -> np.ndarray:
     return found
 
 
+@pytest.mark.slow  # compiles a search for each way of finding its place
 @pytest.mark.parametrize("listed", [True, False])
 def test_an_agent_whose_trees_grow_plays_what_its_searches_find(listed: bool):
     """Each search of the agent made again by hand, on compiled states and on the rules alone."""

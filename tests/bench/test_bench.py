@@ -84,7 +84,9 @@ def test_scatters_and_transfers_are_seen_inside_fusions():
         read("HloModule empty")
 
 
-@pytest.mark.parametrize("solver", ["cfr+", "pcfr+", "hs-dcfr"])
+@pytest.mark.parametrize(
+    "solver", ["pcfr+", *(pytest.param(s, marks=pytest.mark.slow) for s in ("cfr+", "hs-dcfr"))]
+)
 @pytest.mark.parametrize(("game", "layout"), [("leduc", "rows"), ("liars_dice(sides=4)", "hands")])
 def test_an_iteration_stays_on_the_device_and_never_scatters(game, layout, solver):
     tree = js.compile(games.load(game), layout=layout)
@@ -155,6 +157,7 @@ def test_unknown_peer_lists_the_known():
     assert choose_peers("none") == {}
 
 
+@pytest.mark.slow
 def test_missing_peer_is_named_and_left_out(tmp_path, monkeypatch):
     """A whole run on the smallest game, without one of its peers."""
     missing = PEERS["liteefg"]._replace(package="a_package_that_is_not_there")

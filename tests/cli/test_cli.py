@@ -147,6 +147,7 @@ def test_games_lists_every_game(cli: Cli) -> None:
     assert all(name in text for name in games.GAMES)
 
 
+@pytest.mark.slow
 def test_games_lp_puts_the_exact_value_beside_the_known_one(cli: Cli) -> None:
     ran = cli("games", "--lp", "--json", "--max-states", 60)
     rows = {row["game"]: row for row in map(json.loads, ran.out.splitlines())}
@@ -231,6 +232,7 @@ def test_runs_that_do_not_fit_a_directory_are_refused(cli: Cli, tmp_path: Path) 
 # Runs that end early
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_to_the_same_bits(cli: Cli, tmp_path: Path) -> None:
     run = ("solve", "leduc", "--solver", "pcfr+", "--iterations", 20_000, "--out")
     cut, whole = tmp_path / "cut", tmp_path / "whole"

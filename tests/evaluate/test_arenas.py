@@ -45,7 +45,7 @@ def assert_same(first: evaluate.Match, second: evaluate.Match) -> None:
     [
         "kuhn",
         "goofspiel(cards=3)",
-        "kuhn(players=3)",
+        pytest.param("kuhn(players=3)", marks=pytest.mark.slow),
         pytest.param("leduc", marks=pytest.mark.slow),
         pytest.param("liars_dice(sides=3)", marks=pytest.mark.slow),
     ],
@@ -67,7 +67,7 @@ def test_both_arenas_play_the_same_matches(name: str):
         assert (deals[:, :, 0] == deals[:, :1, 0]).all()
 
 
-@pytest.mark.parametrize("players", [2, 3])
+@pytest.mark.parametrize("players", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_hidden_moves_and_every_kind_of_observation(players: int):
     """Random games, where moves are hidden and infosets span depths; games share their programs."""
     for seed in range(3):
@@ -110,7 +110,7 @@ def remembering(log: list[Any]) -> Agent:
     return Agent(inner.init, act, "remembering", host=True)
 
 
-@pytest.mark.parametrize("on_rules", [False, True])
+@pytest.mark.parametrize("on_rules", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_agents_on_the_host_play_the_same_matches(on_rules: bool):
     rules = games.load("kuhn")
     tree = js.compile(rules)
@@ -235,6 +235,7 @@ def test_bad_input():
         evaluate.play_matches(where, [agents.uniform()] * 3, 3, jax.random.key(0))
 
 
+@pytest.mark.slow
 def test_games_of_openspiel_are_played_on_their_states():
     pytest.importorskip("pyspiel")
     rules = games.load("openspiel:kuhn_poker")

@@ -10,6 +10,7 @@ import functools
 
 import numpy as np
 import pytest
+from few import few
 
 import games
 from jaxsolve.testing import Sample, random_states, world_states
@@ -95,7 +96,9 @@ def explore(text: str) -> Sample:
         return random_states(game, episodes=30)
 
 
-@pytest.mark.parametrize(("text", "states", "infosets"), references())
+@pytest.mark.parametrize(
+    ("text", "states", "infosets"), few(references(), lambda row: row[1] < 1000)
+)
 def test_sizes(text: str, states: int, infosets: tuple[int, ...]):
     game, sample = games.load(text), explore(text)
     assert len(sample.parent) == states

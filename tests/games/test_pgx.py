@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from few import few
 
 import games
 import jaxsolve as js
@@ -53,7 +54,7 @@ def test_same_tic_tac_toe_as_ours():
     assert d == 9  # somebody filled the board
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", few(SMALL, next(iter(SMALL)).__eq__))
 def test_keeps_the_promises_of_a_game(name: str):
     game = load(f"pgx:{name}")
     assert game.name == f"pgx:{name}"
@@ -126,6 +127,7 @@ def test_loads_once():
     assert load("pgx:go(size=4)").num_actions == 17
 
 
+@pytest.mark.slow
 def test_search_plays_connect_four():
     """Three in a column and a free cell above: the search takes it."""
     game = load("pgx:connect_four")

@@ -355,7 +355,7 @@ FIXED = Betting(4, (10, 20, 0, 0), (2, 0, 0, 0), limit=(20, 20, 40, 40), max_rai
 ANTE = Betting(5, (50, 100, 0, 0, 0), (2, 0, 0, 0), ante=15)
 
 
-@pytest.mark.parametrize("players", [3, 4, 6])
+@pytest.mark.parametrize("players", [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (4, 6))])
 def test_no_limit_with_many_players_is_pokerkits(players: int):
     seen = compare_with_pokerkit(holdem.no_limit(players), uneven(150, players, players), players)
     assert seen["moves"] > 150
@@ -363,6 +363,7 @@ def test_no_limit_with_many_players_is_pokerkits(players: int):
     assert seen["reopened"]
 
 
+@pytest.mark.slow
 def test_antes_are_pokerkits():
     assert compare_with_pokerkit(ANTE, uneven(150, 5, 1), 1)["moves"] > 150
 

@@ -35,7 +35,14 @@ LARGE = {
 }
 
 
-@pytest.mark.parametrize("text", [TINY, LIMIT, "holdem", LARGE["three_players.txt"]])
+@pytest.mark.parametrize(
+    "text",
+    [
+        TINY,
+        LIMIT,
+        *(pytest.param(t, marks=pytest.mark.slow) for t in ("holdem", LARGE["three_players.txt"])),
+    ],
+)
 def test_keeps_the_promises_of_the_protocol(text: str):
     game = games.load(text)
     report = check_game(game, episodes=30)

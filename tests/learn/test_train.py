@@ -72,6 +72,7 @@ def test_it_learns_exact_values():
     np.testing.assert_allclose(values, 0, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_resumed_run_is_the_same_bit_for_bit(tmp_path: Path):
     rows: list[dict[str, float]] = []
     whole = run(callback=rows.append)

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from few import few
 
 import games
 import jaxsolve as js
@@ -39,7 +40,9 @@ SAME = {
 """Games that both have."""
 
 
-@pytest.mark.parametrize(("theirs", "ours"), SAME.items())
+@pytest.mark.parametrize(
+    ("theirs", "ours"), few(SAME.items(), lambda pair: pair[0] in ("kuhn_poker", "matrix_rps"))
+)
 def test_same_game_as_from_rules(theirs: str, ours: str):
     imported, compiled = js.compile(f"openspiel:{theirs}"), js.compile(games.load(ours))
     if ours != "matrix":  # one state for a joint action there, one after the other here

@@ -184,6 +184,7 @@ def test_games_that_differ():
         js.to_openspiel(t := js.compile(half), js.uniform_policy(t), BATTLESHIP)
 
 
+@pytest.mark.slow
 def test_rules_that_remember_more_than_openspiel():
     """OpenSpiel's goofspiel with open bids forgets their order; a policy may not."""
     tree = js.compile(games.load("goofspiel(imp_info=false)"))

@@ -190,6 +190,7 @@ def test_agents_play_the_composed_policy(kuhn):
         )
 
 
+@pytest.mark.slow
 def test_agents_that_search_play_matches(kuhn):
     """The same matches on compiled states and on the rules alone."""
     tree, blueprint, _ = kuhn

@@ -148,6 +148,7 @@ def test_glasses_is_worth_minus_seven_ninths():
     assert grown.root_values[0].sum() == pytest.approx(-7 / 9, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_merged_ways_do_not_change_the_value():
     where, tree = table(CHASE), js.compile(games.load(CHASE))
     grown = solved(CHASE, "pcfr+", 200)
@@ -211,6 +212,7 @@ def test_with_solved_leaves_it_comes_to_the_equilibrium_and_keeps_the_bound():
     assert grown.root_values[0].sum() == pytest.approx(-1 / 18, abs=3e-2)
 
 
+@pytest.mark.slow
 def test_the_tree_only_grows_and_counts_add_up():
     value, rows = tilted(3), table(SMALL).transitions
     before = None

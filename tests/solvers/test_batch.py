@@ -109,6 +109,7 @@ def test_refuses_what_does_not_fit(tree):
         js.solve_batch([small, large], js.cfr(), iterations=1)
 
 
+@pytest.mark.slow
 def test_four_devices_give_the_same_result():
     """The batch axis is sharded over four forced host devices, in a process of its own."""
     script = textwrap.dedent(

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import oracle
 import pytest
+from few import few
 from random_games import Tilted
 
 import games
@@ -85,7 +86,7 @@ def test_three_player_kuhn():
 
 
 @pytest.mark.usefixtures("float64")
-@pytest.mark.parametrize("row", ["cfr", "cfr+", "dcfr"])
+@pytest.mark.parametrize("row", few(["cfr", "cfr+", "dcfr"], "cfr+".__eq__))
 @pytest.mark.parametrize("simultaneous", [False, True])
 def test_three_players_of_general_sum(row: str, simultaneous: bool):
     game = random_game(7, players=3, depth=6, silence=0.8, zero_sum=False)
@@ -116,7 +117,7 @@ def test_a_player_who_never_acts():
 # --- float32 and float64, starting points -----------------------------------------------------
 
 
-@pytest.mark.parametrize("row", ["cfr", "dcfr", "pcfr+", "apcfr+", "mmd"])
+@pytest.mark.parametrize("row", few(["cfr", "dcfr", "pcfr+", "apcfr+", "mmd"], "dcfr".__eq__))
 def test_float32_follows_float64(row: str):
     game = Tilted(games.load("kuhn"))
     policies = []

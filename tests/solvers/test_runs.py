@@ -53,6 +53,7 @@ def test_float64_equals_openspiel(solver: str) -> None:
         assert abs(ours[iteration] - theirs) <= bound, (iteration, ours[iteration])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", OPENSPIEL)
 def test_float32_equals_openspiel_until_rounding_has_grown(solver: str) -> None:
     """In a process of its own, because rounding depends on how a program is optimised."""
@@ -160,7 +161,14 @@ def _assert_same_bits(a: js.Result, b: js.Result, folder: Path) -> None:
         assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
-@pytest.mark.parametrize("solver", ["pcfr+", "apcfr+", "hs-dcfr(15)", "mmd", "es-mccfr(batch=4)"])
+@pytest.mark.parametrize(
+    "solver",
+    [
+        "pcfr+",
+        *(pytest.param(s, marks=pytest.mark.slow) for s in ("apcfr+", "hs-dcfr(15)", "mmd")),
+        pytest.param("es-mccfr(batch=4)", marks=pytest.mark.slow),
+    ],
+)
 def test_resumed_equals_uninterrupted(solver: str, kuhn: js.PublicTree, tmp_path: Path) -> None:
     pieces = _go_on_in_pieces(kuhn, solver, 3000, tmp_path / "run")
     whole = js.solve(kuhn, solver, iterations=3000, progress=False)

@@ -238,7 +238,7 @@ def kuhn3() -> js.PublicTree:
         return js.compile(games.load("kuhn(players=3)"))
 
 
-@pytest.mark.parametrize("choosers", ["opponent", "all"])
+@pytest.mark.parametrize("choosers", ["opponent", pytest.param("all", marks=pytest.mark.slow)])
 def test_three_players_choose(kuhn3, choosers: str):
     """Whoever chooses which continuation: payoffs are those of the whole game."""
     policies = [noise(kuhn3, seed) for seed in range(2)]
