@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from few import few
 
 import games
 import jaxsolve as js
@@ -44,7 +45,9 @@ def fixed(limit: Any, iterations: int, **options: Any) -> Resolver[Any]:
     )
 
 
-@pytest.mark.parametrize("name", ["kuhn", "leduc(suits=1,raises=1)", "liars_dice(sides=2)"])
+@pytest.mark.parametrize(
+    "name", few(["kuhn", "leduc(suits=1,raises=1)", "liars_dice(sides=2)"], "kuhn".__eq__)
+)
 def test_tables_and_policies_agree_in_both_layouts(name: str):
     rules = games.load(name)
     game = public_game(rules)

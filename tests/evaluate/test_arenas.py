@@ -144,6 +144,7 @@ def test_the_agents_of_a_deal_win_what_the_seats_pay():
     assert (cards.reshape(1000, 3, 3) == cards[::3, None]).all()
 
 
+@pytest.mark.slow
 def test_a_policy_of_public_tree_and_hands_plays_by_its_observations():
     rules = games.load("kuhn")
     rows, hands = js.compile(rules), js.compile(rules, layout="hands")

@@ -67,6 +67,7 @@ def test_games_of_learners():
     assert _selfplay.exploitability(tree, uniform) == pytest.approx(gap, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_qlearning_solves_a_game_of_perfect_information():
     tree, env = _selfplay.make_env("tic_tac_toe(columns=2)")
     method = qlearning(env, step_size=0.3, epsilon=0.5)

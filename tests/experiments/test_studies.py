@@ -68,6 +68,7 @@ def test_a_stopped_study_goes_on(tmp_path: Path):
     assert [r["exploitability"] for r in anew.rows] == before
 
 
+@pytest.mark.slow
 def test_conventions_agree_with_the_library():
     rows = conventions(starts=1, iterations=10, game="kuhn", published=[("dcfr", 1.0)])
     gaps = {r["convention"]: r["median"] for r in rows}

@@ -97,7 +97,7 @@ def explore(text: str) -> Sample:
 
 
 @pytest.mark.parametrize(
-    ("text", "states", "infosets"), few(references(), lambda row: row[1] < 1000)
+    ("text", "states", "infosets"), few(references(), lambda row: row[1] < 100)
 )
 def test_sizes(text: str, states: int, infosets: tuple[int, ...]):
     game, sample = games.load(text), explore(text)
@@ -105,7 +105,9 @@ def test_sizes(text: str, states: int, infosets: tuple[int, ...]):
     assert tuple(sample.infosets(i) for i in range(game.num_players)) == infosets
 
 
-@pytest.mark.parametrize(("text", "openspiel"), pairs().items())
+@pytest.mark.parametrize(
+    ("text", "openspiel"), few(pairs().items(), lambda pair: "(" not in pair[0])
+)
 def test_lockstep(text: str, openspiel: str):
     game, sample = games.load(text), explore(text)
     theirs = pyspiel.load_game_as_turn_based(openspiel)

@@ -368,6 +368,7 @@ def test_antes_are_pokerkits():
     assert compare_with_pokerkit(ANTE, uneven(150, 5, 1), 1)["moves"] > 150
 
 
+@pytest.mark.slow
 def test_fixed_limit_with_many_players_is_pokerkits():
     deep = compare_with_pokerkit(FIXED, np.full((75, 4), 5000), 1)
     assert not deep["short"]

@@ -131,6 +131,7 @@ def test_symmetric_runouts_change_nothing(small: tuple[SpotTree, SpotTree]):
     np.testing.assert_allclose(first.best, second.best, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_turn_equals_a_slow_evaluation(small: tuple[SpotTree, SpotTree]):
     """Both check down with uniform play replaced by checks: the value is all-in equity."""
     from phevaluator import evaluate_cards

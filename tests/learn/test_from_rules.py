@@ -68,7 +68,7 @@ def test_what_cannot_be_trained_is_refused(tmp_path: Path):
         train("kuhn", tmp_path / "file")
 
 
-@pytest.mark.parametrize("name", few(["kuhn", GAME], "kuhn".__eq__))
+@pytest.mark.parametrize("name", few(["kuhn", GAME], lambda _: False))
 def test_the_room_that_is_found_is_enough(name: str):
     """All of the game is opened from the rules, and nothing was left out."""
     rules = games.load(name)

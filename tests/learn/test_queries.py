@@ -43,6 +43,7 @@ def net() -> nets.Net:
 
 
 @pytest.mark.parametrize("explore", [0.0, pytest.param(1.0, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_beliefs_after_each_action_come_from_one_policy(explore: float):
     """m x (belief if he checked) + (1 - m) x (belief if he bet) is his range before."""
     source = queries(searches=1, leaves=16, explore=explore)

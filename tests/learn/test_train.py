@@ -145,6 +145,7 @@ def test_a_policy_head_learns_the_policies_too():
     assert distance(found.net) < 0.6 * distance(both)
 
 
+@pytest.mark.slow
 def test_stages_go_from_the_bottom_up():
     source = deepstack()
     state = source.init(jax.random.key(0))

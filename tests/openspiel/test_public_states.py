@@ -203,8 +203,8 @@ def test_components_of_games_against_slow_merging(text: str):
     [
         "kuhn",
         pytest.param("leduc(suits=1)", marks=pytest.mark.slow),  # half a minute to compile
-        "liars_dice(sides=2)",
-        "dark_hex(board_size=2)",
+        pytest.param("liars_dice(sides=2)", marks=pytest.mark.slow),
+        pytest.param("dark_hex(board_size=2)", marks=pytest.mark.slow),
     ],
 )
 def test_rules_without_public_observations(text: str):

@@ -139,6 +139,7 @@ def test_subgames_of_three_players_pay_what_the_game_pays(kuhn3):
     np.testing.assert_allclose(total, js.expected_values(kuhn3, policy), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_three_players_search(kuhn3):
     """In Kuhn poker of three a search sees the whole game, and comes close to an equilibrium."""
     uniform = js.uniform_policy(kuhn3)

@@ -53,6 +53,7 @@ def programs(name: str) -> tuple[RulesModel, Worlds, Any, Any, Any]:
         pytest.param("scotland_yard(rounds=3)", marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_observations_lead_to_the_true_public_and_private_state(name: str):
     """In random matches, both players find the worlds that are possible, and theirs among them."""
     _model, start, first_hand, follow, child_of = programs(name)

@@ -137,6 +137,7 @@ def pairs() -> tuple[DenseWeights, DensePayoffs, IndependentWeights, OuterPayoff
 
 
 @pytest.mark.parametrize("straying", [0.0, 0.1])
+@pytest.mark.slow
 def test_independent_private_states_are_outer_products(straying: float):
     dense, paid, apart, outer = pairs()
     rng = np.random.default_rng(1)

@@ -39,6 +39,7 @@ def uniform(where: PublicTable) -> np.ndarray:
     return legal / np.maximum(legal.sum(1, keepdims=True), 1)
 
 
+@pytest.mark.slow
 def test_more_simulations_bring_the_composed_policy_to_the_equilibrium():
     where = table("kuhn")
     value = table_oracle(where, js.pcfr_plus(), iterations=30)
@@ -64,6 +65,7 @@ def test_more_simulations_bring_the_composed_policy_to_the_equilibrium():
     )
 
 
+@pytest.mark.slow
 def test_small_trees_in_deep_games_find_their_roots():
     """With few simulations most public states were never in a tree; every row is a policy."""
     where = table(SMALL)

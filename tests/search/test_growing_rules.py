@@ -66,7 +66,7 @@ def grown(name: str, simulations: int, solver: Any, **room: Any) -> Grown:
     "name",
     [
         "kuhn",
-        CHASE,  # four private states against one
+        pytest.param(CHASE, marks=pytest.mark.slow),  # four private states against one
         pytest.param("leduc", marks=pytest.mark.slow),
         pytest.param("liars_dice(sides=3)", marks=pytest.mark.slow),
         pytest.param("tic_tac_toe(rows=2,columns=2,line=2)", marks=pytest.mark.slow),

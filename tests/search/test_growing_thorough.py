@@ -52,6 +52,7 @@ def grown(simulations: int, *, skip_solved: bool, path: tuple[int, ...] = ()) ->
     return _search(options, ZERO, jnp.int32(0), ranges, key, gadget=gadget, path_to_focus=way)
 
 
+@pytest.mark.slow
 def test_every_simulation_opens_something_until_all_is_open():
     size = int(table(SMALL).below[0])
     assert size > 12

@@ -383,6 +383,7 @@ def perfect(top: int | None, simulations: int = 60) -> Grown:
     return search(options, Tilted(jnp.full((1, 1), 0.1)), jax.random.key(0))
 
 
+@pytest.mark.slow
 def test_perfect_information_adds_one_action_at_a_time():
     """Any two marks win on a board of 2 x 2: the first player wins whatever they do."""
     growth = perfect(1).growth

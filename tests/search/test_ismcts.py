@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from few import few
 
 import games
 import jaxsolve as js
@@ -144,7 +145,10 @@ def test_one_decision_is_the_bandit_algorithm(uct_c: float):
     assert root.policy("max_value").tolist() == [0, 1, 0]
 
 
-@pytest.mark.parametrize(("name", "uct_c"), [("kuhn", 2.0), ("tic_tac_toe(columns=2)", 1.4)])
+@pytest.mark.parametrize(
+    ("name", "uct_c"),
+    few([("kuhn", 2.0), ("tic_tac_toe(columns=2)", 1.4)], lambda p: p[0] == "kuhn"),
+)
 def test_same_as_a_slow_search_draw_for_draw(name: str, uct_c: float):
     """The second is a game of perfect information: plain UCT."""
     game, world = games.load(name), states(name)
@@ -226,6 +230,7 @@ def test_going_on_is_not_stopping():
     assert run._cache_size() == 1
 
 
+@pytest.mark.slow
 def test_batch_is_the_searches_one_by_one():
     tree, beliefs = compiled("kuhn")
     few, many = search.ismcts_everywhere(

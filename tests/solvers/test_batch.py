@@ -10,6 +10,7 @@ import textwrap
 import jax
 import numpy as np
 import pytest
+from few import few
 
 import games
 import jaxsolve as js
@@ -51,7 +52,7 @@ def test_payoffs_equal_a_loop(tree):
     np.testing.assert_allclose(own, batch.exploitability[-1, 2], rtol=2e-5)
 
 
-@pytest.mark.parametrize("name", ["cfr+", "apcfr+", "hs-dcfr", "mmd"])
+@pytest.mark.parametrize("name", few(["cfr+", "apcfr+", "hs-dcfr", "mmd"], "cfr+".__eq__))
 def test_every_kind_of_minimizer_batches(tree, name):
     solver = js.SOLVERS[name].build()
     trees = [_scaled(tree, 1.0), _scaled(tree, 0.5)]

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import oracle
 import pytest
+from few import few
 from hypothesis import given, settings
 from random_games import random_games
 
@@ -69,13 +70,14 @@ def assert_same_game(game: Game) -> None:
     )
 
 
-@pytest.mark.parametrize("text", WALKED)
+@pytest.mark.parametrize("text", few(WALKED, lambda text: text in list(WALKED)[:4]))
 def test_same_as_a_plain_walk(text: str):
     assert_same_game(games.load(text))
 
 
 @settings(max_examples=12)
 @given(game=random_games())
+@pytest.mark.slow
 def test_random_games_as_a_plain_walk(game: RandomGame):
     assert_same_game(game)
 

@@ -183,6 +183,7 @@ def test_mixture_weights():
         js.mix_policies(tree_of("kuhn(players=3)"), [uniform])
 
 
+@pytest.mark.slow
 def test_lift_to_itself():
     tree = tree_of("leduc(suits=1)")
     policy = random_policy(tree)

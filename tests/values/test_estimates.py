@@ -39,6 +39,7 @@ def leduc() -> tuple[js.PublicTree, DepthLimit, list[js.Policy]]:
 
 
 @pytest.mark.parametrize("choosers", ["opponent", pytest.param("all", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_rollouts_are_unbiased_and_converge_by_the_root(leduc, choosers: str):
     tree, limit, policies = leduc
     exact = np.asarray(leaf_values(tree, limit, policies, choosers=choosers))
