@@ -26,6 +26,5 @@ print(f"oop gets {calling.ev[0]:.2f} if pairs always call")
 
 boards = ["Td9d6hQc2s", "Td9d6hQc2h"]
 for one in holdem.solve_boards(RIVER, boards, "runs/boards", progress=False):
-    print(
-        f"{one.board}: oop {one.ev_oop:.2f}, equity {one.equity_oop:.1%}, checks {one.frequency['x']:.0%}"
-    )
+    checks = one.frequency["x"]
+    print(f"{one.board}: oop {one.ev_oop:.2f}, equity {one.equity_oop:.1%}, checks {checks:.0%}")
