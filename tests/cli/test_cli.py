@@ -362,7 +362,8 @@ def test_a_container_without_home_and_user_name(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "jaxsolve", "solve", "kuhn", "--iterations", "5"]
     if os.getuid() == 0 and shutil.which("setpriv"):
         words = ["setpriv", "--reuid=54321", "--regid=54321", "--clear-groups", *words]
-        for folder in (tmp_path, *tmp_path.parents[:2]):
+        above = (path for path in tmp_path.parents if path.name.startswith(("pytest-", "popen-")))
+        for folder in (tmp_path, *above):
             folder.chmod(0o777)
     ran = subprocess.run(
         [*words, "--out", str(tmp_path / "run")],

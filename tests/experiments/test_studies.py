@@ -15,8 +15,8 @@ from experiments.convergence import Cell, Part
 from experiments.convergence._conventions import CONVENTIONS, conventions
 
 
-def result(folder: Path, name: str) -> dict[str, Any]:
-    assert (folder / f"{name}.png").stat().st_size > 1000
+def result(folder: Path, name: str, picture: str | None = None) -> dict[str, Any]:
+    assert (folder / f"{picture or name}.png").stat().st_size > 1000
     assert (folder / f"{name}.md").read_text().startswith("| ")
     return json.loads((folder / "result.json").read_text())
 
@@ -30,7 +30,7 @@ def test_convergence(tmp_path: Path):
     parts = (Part("kuhn", (("alternating", "float32"),), (1.0, 10.0), (10, 20)),)
     solvers = ("hs-dcfr(15)",)
     report = convergence.main(True, tmp_path, parts=parts, solvers=solvers, say=quiet)
-    found = result(tmp_path, "convergence")
+    found = result(tmp_path, "convergence", "convergence_1")
     assert found["rows"] == report.rows
     assert set(found["rows"][0]) >= {
         *("game", "solver", "updates", "dtype", "payoff_scale"),
