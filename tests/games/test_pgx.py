@@ -23,6 +23,7 @@ pgx = pytest.importorskip("pgx", reason="pgx (extra `pgx`) is what is imported")
 SMALL = ("tic_tac_toe", "connect_four", "hex", "othello")
 
 
+@pytest.mark.slow
 def test_same_tic_tac_toe_as_ours():
     """Random games of ours, played move by move with pgx's rules."""
     ours, theirs = games.load("tic_tac_toe"), load("pgx:tic_tac_toe")

@@ -162,6 +162,7 @@ def test_turn_equals_a_slow_evaluation(small: tuple[SpotTree, SpotTree]):
     assert value == pytest.approx(equity / total, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_a_locked_node_is_part_of_the_game(river: SpotTree):
     locked = he.lock(river, "", {"a": 1.0})
     result = he.solve(locked, target="0.1%", progress=False)

@@ -297,6 +297,7 @@ def test_the_queue_is_first_in_first_out_and_loses_the_oldest():
     assert lost > 0
 
 
+@pytest.mark.slow
 def test_weights_choose_what_counts():
     """A weight of 0 is as if the example were not there; no weights are weights of 1."""
     where = table("kuhn")

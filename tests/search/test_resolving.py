@@ -70,6 +70,7 @@ def walked(
     return p, used, reach, np.asarray(found.child_values[up, :, k])
 
 
+@pytest.mark.slow
 def test_the_state_is_that_of_the_last_public_state_in_the_tree():
     where = table(SMALL)
     resolver = growing_resolver(where, js.cfr_plus(2.0), simulations=12)
