@@ -64,8 +64,10 @@ def test_figure_3_of_student_of_games(rows: list[dict[str, Any]]):
         assert falling == sorted(falling, reverse=True)
         if fresh := networks.get(0):
             assert fresh[1000] < fresh[33]
-            # With 100 simulations `ours` opens most of glasses, whatever the network says.
-            few = (33,) if settings == "ours" else (33, 100)
+            # With 100 simulations `ours` opens most of glasses, whatever the network says: not so
+            # in Leduc, where a fresh network leaves much to exploit.
+            opened = settings == "ours" and fresh[100] < 0.1 * fresh[33]
+            few = (33,) if opened else (33, 100)
             assert all(trained[s] < 0.75 * fresh[s] for s in few)
             compared += 1
     assert compared >= 2
