@@ -191,9 +191,17 @@ def public_game(game: Game) -> PublicGame:
     start = np.searchsorted(nodes.parent[order], np.arange(size + 1))
     children = tuple(order[start[k] : start[k + 1]] for k in range(size))
     actor = nodes.actor.astype(np.int64)
-    subgame_class, representative = _classes(actor, nodes.action, children, weight, payoff)
+    acts = np.flatnonzero(actor >= 0)
+    features = np.zeros((len(actor), 0))
+    if isinstance(game, HasPublicFeatures):
+        shown = _features(game, deals, nodes, acts)
+        features = np.zeros((len(actor), shown.shape[1]))
+        features[acts] = shown
+    subgame_class, representative = _classes(
+        actor, nodes.action, children, weight, payoff, features
+    )
     scale = _scales(nodes, payoff)[representative]
-    made = PublicGame(
+    return PublicGame(
         game=game,
         parent=nodes.parent,
         action=nodes.action,
@@ -205,12 +213,9 @@ def public_game(game: Game) -> PublicGame:
         subgame_class=subgame_class,
         representative=representative,
         scale=np.where(scale > 0, scale, 1.0),
-        features=np.zeros((len(representative), 0)),
-        root=int(np.flatnonzero(actor >= 0)[0]),
+        features=features[representative],
+        root=int(acts[0]),
     )
-    if not isinstance(game, HasPublicFeatures):
-        return made
-    return dataclasses.replace(made, features=_features(game, deals, nodes, representative))
 
 
 def hands_of(game: PublicGame, info: TreeInfo, player: int) -> tuple[np.ndarray, np.ndarray]:
@@ -265,8 +270,12 @@ def _classes(
     children: tuple[np.ndarray, ...],
     weight: np.ndarray,
     payoff: np.ndarray,
+    features: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns (class of each node where a player acts, a node of each), from the leaves up."""
+    """Returns (class of each node where a player acts, a node of each), from the leaves up.
+
+    Nodes are of one class if their subgames and the game's description of them are equal.
+    """
     known: dict[Any, int] = {}
     subgame = np.zeros(len(actor), np.int64)
     mass = np.maximum(weight.sum((1, 2)), 1e-300)
@@ -276,6 +285,7 @@ def _classes(
         key = (
             int(actor[k]),
             own.tobytes(),
+            features[k].tobytes(),
             payoff[k].tobytes() if actor[k] == TERMINAL else b"",
             tuple(action[below].tolist()),
             tuple(subgame[below].tolist()),

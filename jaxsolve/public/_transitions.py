@@ -172,7 +172,10 @@ def _joined(ways: np.ndarray, above: np.ndarray) -> np.ndarray:
 def classes_of(
     walk: Walk, node: np.ndarray, at: np.ndarray, opened: list[Opened]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns (class of each public state, a public state of each), from the ends up."""
+    """Returns (class of each public state, a public state of each), from the ends up.
+
+    Public states are of one class if their subgames and the game's description of them are equal.
+    """
     known: dict[Any, int] = {}
     subgame = np.zeros(len(node), int)
     mass = [walk.weight(int(q)).sum() for q in node]
@@ -185,6 +188,7 @@ def classes_of(
             np.round(here.payoff / mass[p], PLACES).tobytes(),
             here.payoff.shape,
             here.legal.tobytes(),
+            walk.features[node[p]].tobytes(),
             tuple(subgame[after].tolist()),
             tuple(round(mass[c] / mass[p], PLACES) for c in after),
             tuple(x.tobytes() for two in here.pairs for x in two),

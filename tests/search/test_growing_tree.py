@@ -139,7 +139,7 @@ def test_iterates_of_a_whole_tree_are_those_of_solve(name: str, solver_name: str
 
 @pytest.mark.slow
 def test_glasses_is_worth_minus_seven_ninths():
-    """All ways of Mr X to a station are one private state: 1,005 public states of 95 classes."""
+    """All ways of Mr X to a station are one private state: 1,005 public states of 113 classes."""
     where = table("scotland_yard")
     grown = solved("scotland_yard", "pcfr+", 1000)
     found = respond(where, policy_table(where, grown))
