@@ -21,9 +21,9 @@ import jaxsolve as js
 
 ROOT = Path(__file__).parent.parent
 LAYERS = (
-    *("types", "files", "waiting", "caches", "game", "plot", "view", "tree", "compiler", "regret"),
-    *("public", "values", "evaluate", "solvers", "subgame", "search", "nets", "learn", "agents"),
-    *("native", "holdem"),
+    *("types", "files", "waiting", "caches", "native", "game", "plot", "view", "tree", "compiler"),
+    *("regret", "public", "values", "evaluate", "solvers", "abstraction", "mccfr", "subgame"),
+    *("search", "nets", "learn", "agents", "holdem"),
     *("testing", "cli"),
 )
 """Folders (and files) of jaxsolve; each imports only what comes before it."""

@@ -1,8 +1,10 @@
-"""Native operators: C++ behind `jax.ffi`, built at first use into the user's cache.
+"""Native code: C++ behind `jax.ffi` and `ctypes`, built at first use into the user's cache.
 
-The library is keyed by its source, the version of jaxlib and the instruction set of this machine,
+A library is keyed by its source, the version of jaxlib and the instruction set of this machine,
 so a cache that moves to another machine is not used there. Without a compiler, or with
-JAXSOLVE_NATIVE=0, everything runs in plain JAX.
+JAXSOLVE_NATIVE=0, everything runs in plain JAX and NumPy.
+
+Two kinds of library: operators are called inside jitted programs, host libraries by NumPy code.
 """
 
 from __future__ import annotations
@@ -26,8 +28,10 @@ from jaxsolve.caches import cache_folder, is_private, machine
 from jaxsolve.files import write_atomic
 from jaxsolve.waiting import waiting
 
-SOURCES = tuple(Path(__file__).parent / name for name in ("leaves.cc", "sweep.cc"))
-HEADERS = tuple(Path(__file__).parent / name for name in ("boards.h", "pool.h", "update.h"))
+FILES = {
+    "holdem": (("leaves.cc", "sweep.cc"), ("boards.h", "pool.h", "update.h")),
+}
+"""Libraries: their sources and headers in this folder."""
 
 LEAVES, SWEEP = "jaxsolve_leaves", "jaxsolve_sweep"
 """Names of the operators in XLA."""
@@ -42,27 +46,47 @@ def available() -> bool:
     return _registered()
 
 
+def host_library(name: str) -> ctypes.CDLL | None:
+    """Returns a library for NumPy code, a key of `FILES`; None without a compiler or turned off.
+
+    Calls of its functions release Python's lock.
+    """
+    return None if os.environ.get("JAXSOLVE_NATIVE", "1") == "0" else _loaded(name)
+
+
 @functools.cache
-def _registered() -> bool:
-    """Builds and registers the operators once a process; warns once where that fails."""
+def _loaded(name: str) -> ctypes.CDLL | None:
+    """Builds and loads a library once a process; warns once where that fails."""
     try:
-        library = ctypes.CDLL(str(build()))
+        return ctypes.CDLL(str(build(name)))
     except (OSError, subprocess.CalledProcessError) as error:
         reason = getattr(error, "stderr", None) or str(error)
         warnings.warn(
-            "jaxsolve runs hold'em in plain JAX, several times slower on a CPU, because its native "
-            f"operators could not be built ({reason.strip()[-300:]}). Install a C++17 compiler "
-            "(g++ or clang++, or name one in CXX), or set JAXSOLVE_NATIVE=0 to silence this.",
-            stacklevel=3,
+            f"jaxsolve runs {name} in plain JAX and NumPy, several times slower on a CPU, because "
+            f"its native code could not be built ({reason.strip()[-300:]}). Install a C++17 "
+            "compiler (g++ or clang++, or name one in CXX), or set JAXSOLVE_NATIVE=0 to silence "
+            "this.",
+            stacklevel=4,
         )
+        return None
+
+
+@functools.cache
+def _registered() -> bool:
+    """Registers the operators once a process."""
+    library = _loaded("holdem")
+    if library is None:
         return False
     for name, handler in ((LEAVES, library.JaxsolveLeaves), (SWEEP, library.JaxsolveSweep)):
         jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(handler), platform="cpu")
     return True
 
 
-def build() -> Path:
-    """Returns the path of the library, compiling it unless the cache has it.
+def build(name: str = "holdem") -> Path:
+    """Returns the path of a library, compiling it unless the cache has it.
+
+    Args:
+        name: a key of `FILES`.
 
     Raises:
         OSError: there is no compiler, or nothing can be written.
@@ -74,17 +98,18 @@ def build() -> Path:
     key = hashlib.sha256()
     for part in (version("jaxlib"), compiler, " ".join(_FLAGS), machine()):
         key.update(part.encode())
-    for source in SOURCES + HEADERS:
+    sources, headers = ([Path(__file__).parent / x for x in names] for names in FILES[name])
+    for source in sources + headers:
         key.update(source.read_bytes())
     folder = cache_folder() or _for_this_process()
-    path = folder / f"holdem-{key.hexdigest()[:16]}.so"
+    path = folder / f"{name}-{key.hexdigest()[:16]}.so"
     checksum = path.with_suffix(".sha256")
     if _can_load(path, checksum):
         return path
     # Built beside its place and moved into it, so that another process never sees half of it.
     with (
         tempfile.TemporaryDirectory(dir=folder) as scratch,
-        waiting("building the C++ operators, once on this machine"),
+        waiting(f"building the C++ code of {name}, once on this machine"),
     ):
         made = Path(scratch) / path.name
 
@@ -95,7 +120,7 @@ def build() -> Path:
             return part
 
         with ThreadPoolExecutor() as pool:  # half the time on two cores
-            parts = list(pool.map(compile_one, SOURCES))
+            parts = list(pool.map(compile_one, sources))
         _run([*compiler.split(), *_FLAGS, "-shared", *parts, "-o", str(made)])
         written = _checksum(made)
         made.chmod(0o700)

@@ -1,0 +1,1 @@
+"""Card abstraction: features of hands, clusters of them, and tables of buckets."""
