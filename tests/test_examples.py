@@ -1,4 +1,4 @@
-"""Scripts of examples/ that belong to no one package; other scripts are run beside what they show."""
+"""Scripts of examples/ that belong to no one package; others are run beside what they show."""
 
 from __future__ import annotations
 
