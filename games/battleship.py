@@ -21,15 +21,17 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.game import Entry, Range, Reference, checked
+from jaxsolve.game import Entry, Range, Reference, Seen, checked
 from jaxsolve.types import NOTHING, TERMINAL, Array
 
 from ._params import Points, name_of
+from ._words import drawing
 from .tic_tac_toe import cell_name
 
 PLACED, WATER, HIT, SUNK = 0, 1, 2, 3
@@ -206,6 +208,33 @@ class Battleship:
             return "placed" if public[1] == PLACED else ""
         event = {WATER: "water", HIT: "hit", SUNK: "sunk"}[int(public[1])]
         return f"{cell_name(public[0], self.board_width)} {event}"
+
+    def situation(self, player: int, seen: Sequence[Seen]) -> str:
+        """Returns both boards as far as the player knows them, ships sunk and shots left."""
+        empty, ship, missed, hit = range(4)
+        own, other = np.full((2, self.num_cells), empty)
+        shots, sunk, placed = [0, 0], [0, 0], 0
+        for action, public, _ in seen:
+            if public[0] == NOTHING:
+                if action >= 0:
+                    own[self._covers[placed, action]] = ship
+                    placed += 1
+                continue
+            board, shooter = (other, player) if action >= 0 else (own, 1 - player)
+            fresh = board[public[0]] in (empty, ship)
+            board[public[0]] = missed if public[1] == WATER else hit
+            shots[shooter] += 1
+            sunk[1 - shooter] += int(fresh and public[1] == SUNK)
+        ships, rival = len(self.ship_sizes), 1 - player
+        left = [self.num_shots - count for count in shots]
+        shape = self.board_height, self.board_width
+        return (
+            f"your board: # ship, x hit, o water; sunk {sunk[player]} of {ships}\n"
+            f"{drawing(own.reshape(shape), '.#ox')}\n"
+            f"the board of player {rival}: sunk {sunk[rival]} of {ships}; cells that you do not "
+            f"know are ?\n{drawing(other.reshape(shape), '?#ox')}\n"
+            f"shots left: you {left[player]}, player {rival} {left[rival]}"
+        )
 
     @functools.cached_property
     def _covers(self) -> np.ndarray:

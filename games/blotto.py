@@ -16,12 +16,13 @@ import dataclasses
 import functools
 import itertools
 import math
+from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.game import Entry, Range, Reference, checked
+from jaxsolve.game import Entry, Range, Reference, Seen, checked
 from jaxsolve.types import NOTHING, TERMINAL, Array
 
 from ._params import name_of
@@ -128,6 +129,13 @@ class Blotto:
     def observation_name(self, public: np.ndarray, private: np.ndarray) -> str:
         """Returns "": that a choice was made is not worth a word."""
         return ""
+
+    def situation(self, player: int, seen: Sequence[Seen]) -> str:
+        """Returns what there is to spread; nobody sees what the others do."""
+        return (
+            f"spread {self.coins} coins over {self.fields} fields against "
+            f"{self.players - 1} unseen; the most coins win a field"
+        )
 
     @functools.cached_property
     def _spreads(self) -> np.ndarray:

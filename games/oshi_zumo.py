@@ -15,12 +15,13 @@ Source: Buro 2003, "Solving the Oshi-Zumo game"; OpenSpiel `oshi_zumo`, played i
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.game import Entry, Range, Reference, checked
+from jaxsolve.game import Entry, Range, Reference, Seen, checked
 from jaxsolve.types import NOTHING, TERMINAL, Array
 
 from ._params import name_of
@@ -153,6 +154,19 @@ class OshiZumo:
     def observation_name(self, public: np.ndarray, private: np.ndarray) -> str:
         """Returns both bids at the end of a round."""
         return f"bids {public[0]}-{public[1]}" if public[1] != NOTHING else ""
+
+    def situation(self, player: int, seen: Sequence[Seen]) -> str:
+        """Returns round, coins and where the wrestler stands."""
+        made = [x.public for x in seen if x.public[1] != NOTHING]
+        bids = np.array(made, int).reshape(-1, 2)
+        coins, rival = self.coins - bids.sum(0), 1 - player
+        place = int(np.sign(bids[:, player] - bids[:, rival]).sum())
+        side = f"player {rival}" if place > 0 else "you"
+        stands = f"{abs(place)} of {self.size} places towards {side}" if place else "in the middle"
+        return (
+            f"round {len(bids) + 1} of {self.horizon}; coins: you {coins[player]}, "
+            f"player {rival} {coins[rival]}\nthe wrestler stands {stands}"
+        )
 
 
 ENTRY = Entry(

@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Sequence
 from typing import Annotated, Literal, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.game import Entry, Range, Reference, checked
+from jaxsolve.game import Entry, Range, Reference, Seen, checked
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
 
 from ._params import name_of
@@ -289,6 +290,46 @@ class ScotlandYard:
         words += [f"at {int(x) + 1}" for x in (place, *private) if x != NOTHING]
         words += [("caught", "blocked", "free")[result - 1]] if result > PLAYING else []
         return " ".join(words)
+
+    def situation(self, player: int, seen: Sequence[Seen]) -> str:
+        here = self.map
+        drawn = len(here.evader) > 1
+        # Mr X is where the player knows that he was last, 0 if they do not; after how many moves.
+        at, known = [0 if drawn else here.evader[0], *here.detectives], 0
+        tickets = np.array([here.evader_tickets] + [here.tickets] * len(here.detectives))
+        turn, due, moves, doubles = 0, 1, 0, here.doubles
+        for action, public, private in seen:
+            used, place = int(public[0]), int(public[1])
+            if private[0] != NOTHING:
+                at[0] = int(private[0]) + 1
+            if used == NOTHING:
+                continue
+            if turn == 0 and used > len(here.kinds):
+                due, doubles = 2, doubles - 1
+                continue
+            if used < len(here.kinds):
+                tickets[turn, used] -= 1
+                tickets[0, used] += turn > 0
+            if turn == 0:
+                moves, due = moves + 1, due - 1
+                place = action % here.num_stations if action >= 0 else place
+                known = known if place == NOTHING else moves
+            at[turn] = at[turn] if place == NOTHING else place + 1
+            if turn > 0 or due == 0:
+                turn = (turn + 1) % len(at)
+                due = 1
+        left = [
+            " ".join(f"{kind} {n}" for kind, n in zip(here.kinds, row, strict=True))
+            for row in tickets
+        ]
+        place = f"at {at[0]}" if player == 0 else f"seen at {at[0]} after move {known}"
+        lines = [
+            f"Mr X {place if at[0] else 'not seen yet'}; moves {moves} of {here.rounds}; tickets "
+            f"{left[0]}{f', double {doubles}' if here.doubles else ''}",
+            *(f"detective {k} at {at[k]}; tickets {left[k]}" for k in range(1, len(at))),
+        ]
+        mover = f"detective {turn}" if turn else "Mr X"
+        return "\n".join([*lines, f"you move {mover}"])
 
     def _moves(self, state: State) -> Array:
         """Returns bool [K, stations], where whoever is to move can go with each ticket."""
