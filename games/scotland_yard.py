@@ -322,9 +322,9 @@ class ScotlandYard:
             " ".join(f"{kind} {n}" for kind, n in zip(here.kinds, row, strict=True))
             for row in tickets
         ]
-        place = f"at {at[0]}" if player == 0 else f"seen at {at[0]} after move {known}"
+        where = f"at {at[0]}" if player == 0 else f"seen at {at[0]} after move {known}"
         lines = [
-            f"Mr X {place if at[0] else 'not seen yet'}; moves {moves} of {here.rounds}; tickets "
+            f"Mr X {where if at[0] else 'not seen yet'}; moves {moves} of {here.rounds}; tickets "
             f"{left[0]}{f', double {doubles}' if here.doubles else ''}",
             *(f"detective {k} at {at[k]}; tickets {left[k]}" for k in range(1, len(at))),
         ]
