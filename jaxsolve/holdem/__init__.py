@@ -29,6 +29,11 @@ from jaxsolve.holdem._betting import six_max as six_max
 from jaxsolve.holdem._betting import start as start
 from jaxsolve.holdem._betting import start_at as start_at
 from jaxsolve.holdem._betting_tree import BettingTree as BettingTree
+from jaxsolve.holdem._canonical import CanonicalBoards as CanonicalBoards
+from jaxsolve.holdem._canonical import board_number as board_number
+from jaxsolve.holdem._canonical import canonical_boards as canonical_boards
+from jaxsolve.holdem._canonical import hand_after as hand_after
+from jaxsolve.holdem._canonical import preflop_classes as preflop_classes
 from jaxsolve.holdem._cards import HANDS as HANDS
 from jaxsolve.holdem._cards import NUM_CARDS as NUM_CARDS
 from jaxsolve.holdem._cards import NUM_HANDS as NUM_HANDS
