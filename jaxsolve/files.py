@@ -12,7 +12,7 @@ import threading
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import filelock
 import numpy as np
@@ -53,10 +53,12 @@ def claim(folder: Path | None) -> Iterator[None]:
         yield
 
 
-def write_atomic(path: Path, content: bytes) -> None:
-    """Writes a file so that a reader, or a kill at any moment, never sees half of it.
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Opens a file for writing that takes the place of `path` when the block ends without an error.
 
-    What a kill leaves behind, `path` with `.tmp` at its end, is overwritten by the next write.
+    A reader, or a kill at any moment, never sees half of it. What a kill leaves behind, `path` with
+    `.tmp` at its end, is overwritten by the next write.
 
     Raises:
         OSError: the disk is full or the folder cannot be written to; names the file, which is then
@@ -65,7 +67,7 @@ def write_atomic(path: Path, content: bytes) -> None:
     beside = path.with_name(path.name + ".tmp")
     try:
         with beside.open("wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)
@@ -73,6 +75,16 @@ def write_atomic(path: Path, content: bytes) -> None:
         with contextlib.suppress(OSError):
             beside.unlink(missing_ok=True)
         raise OSError(error.errno, f"cannot write: {error.strerror}", str(path)) from None
+
+
+def write_atomic(path: Path, content: bytes) -> None:
+    """Writes a file whole or not at all; see `replacing`.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    with replacing(path) as file:
+        file.write(content)
 
 
 def write_figure(path: Path, figure: Any, **options: Any) -> None:
@@ -86,9 +98,8 @@ def save_arrays(path: Path, header: Mapping[str, Any], arrays: Mapping[str, np.n
     """Writes named arrays and a JSON header; equal content gives equal bytes."""
     checksum = _checksum(arrays)
     text = json.dumps({**header, "checksum": checksum}, sort_keys=True)
-    buffer = io.BytesIO()
-    np.savez(buffer, header=np.frombuffer(text.encode(), np.uint8), **arrays)  # type: ignore[arg-type]
-    write_atomic(path, buffer.getvalue())
+    with replacing(path) as file:  # array by array: tables may take half of the memory
+        np.savez(file, header=np.frombuffer(text.encode(), np.uint8), **arrays)  # type: ignore[arg-type]
 
 
 def load_arrays(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -150,5 +161,5 @@ def _checksum(arrays: Mapping[str, np.ndarray]) -> int:
     total = 0
     for name in sorted(arrays):
         total = zlib.crc32(name.encode(), total)
-        total = zlib.crc32(arrays[name].tobytes(), total)
+        total = zlib.crc32(np.ascontiguousarray(arrays[name]).reshape(-1).view(np.uint8).data, total)
     return total

@@ -1,0 +1,165 @@
+"""External sampling: every action of one player, one of chance and of each other player.
+
+Lanctot et al. 2009, "Monte Carlo sampling for regret minimization in extensive games", with the
+weights, pruning and floor of Brown & Sandholm 2019, "Superhuman AI for multiplayer poker" (their
+supplementary material, algorithm 1). Differs from the latter: weights grow inside the increments,
+so that no pass over the tables discounts them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import math
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from jaxsolve import native
+from jaxsolve.mccfr._game import Deals, SampledGame
+from jaxsolve.mccfr._native import NativeGame
+from jaxsolve.mccfr._plain import external_pass, snapshot
+from jaxsolve.mccfr._random import pass_key
+from jaxsolve.mccfr._tables import Tables
+
+_SNAPSHOT_KEY = 0x5EED
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """How passes count and what they skip.
+
+    Attributes:
+        power: pass k counts (1 + min(k, until) / unit) ** power; 1 is linear CFR, with 0 all
+            count alike.
+        unit: passes.
+        until: passes.
+        prune: actions are skipped whose regret is below minus so many of the largest payoffs, at
+            the weight of the pass; infinity never prunes.
+        floor: the least regret, in the same unit; above `prune`, so that actions can come back.
+        prune_share: share of passes that prune.
+        warm_up: passes before the first that prunes.
+        average_stages: stages whose average policy is summed in passes; later ones by snapshots.
+            None is all of them.
+        seed: of deals and choices.
+    """
+
+    power: float = 1.0
+    unit: float = 10_000.0
+    until: float = math.inf
+    prune: float = math.inf
+    floor: float = math.inf
+    prune_share: float = 0.95
+    warm_up: int = 0
+    average_stages: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least in (("power", 0), ("unit", 1), ("until", 0), ("prune", 0), ("warm_up", 0)):
+            if not getattr(self, name) >= least:
+                raise ValueError(f"{name} is at least {least}, not {getattr(self, name)}")
+        if not 0 <= self.prune_share < 1:
+            raise ValueError(f"prune_share is from 0 to below 1, not {self.prune_share}")
+        if not self.floor >= self.prune:
+            raise ValueError(f"floor is at least prune, {self.prune}, not {self.floor}")
+
+    def weight(self, number: int) -> float:
+        """Returns what pass `number` counts."""
+        return float((1 + min(number, self.until) / self.unit) ** self.power)
+
+
+class _Numbers(ctypes.Structure):
+    _fields_ = (
+        ("seed", ctypes.c_uint64),
+        *((name, ctypes.c_int64) for name in ("first", "count", "lane", "lanes")),
+        *((name, ctypes.c_double) for name in ("unit", "power", "until")),
+        *((name, ctypes.c_double) for name in ("prune", "floor", "share")),
+        *(("warm_up", ctypes.c_int64), ("average_stages", ctypes.c_int32)),
+        ("padding", ctypes.c_int32),
+    )
+
+
+class ExternalSampler:
+    """Passes over the tables of one game, in C++ where there is a compiler."""
+
+    def __init__(self, game: SampledGame, options: Options, *, threads: int = 1) -> None:
+        """Packs the game; `threads` share the tables without locks, so sums may differ a little."""
+        if threads < 1:
+            raise ValueError(f"threads is 1 or more, not {threads}")
+        self.game, self.options, self.threads = game, options, threads
+        self._library = native.host_library("mccfr")
+        if self._library is not None:
+            self._library.JaxsolveExternal.restype = ctypes.c_int64
+        self._native = NativeGame(game.payoffs, game.tree.packed(game.num_buckets), game.tree)
+
+    def run(self, tables: Tables, count: int) -> tuple[Tables, int]:
+        """Returns (tables after `count` more passes, nodes visited); writes over the arrays."""
+        deals = self.game.deal(self.options.seed, tables.passes, count)
+        if self._library is None:
+            visited = self._run_plain(tables, deals, count)
+        elif self.threads == 1:
+            visited = self._lane(tables, deals, count, 0)
+        else:
+            with ThreadPoolExecutor(self.threads) as pool:
+                lanes = range(self.threads)
+                visited = sum(pool.map(lambda k: self._lane(tables, deals, count, k), lanes))
+        return dataclasses.replace(tables, passes=tables.passes + count), visited
+
+    def add_snapshot(self, tables: Tables, weight: float) -> None:
+        """Adds the current policy of the stages that passes do not sum to the average."""
+        first = self._average_stages
+        if first >= self.game.tree.num_stages:
+            return
+        key = pass_key(self.options.seed ^ _SNAPSHOT_KEY, tables.passes)
+        if self._library is None:
+            snapshot(self.game, tables, first, weight)
+            return
+        buckets = np.asarray(self.game.num_buckets, np.int32)
+        self._library.JaxsolveSnapshot(
+            ctypes.byref(self._native.struct),
+            ctypes.c_int64(self.game.tree.num_nodes),
+            ctypes.c_int32(first),
+            buckets.ctypes.data_as(ctypes.c_void_p),
+            ctypes.c_float(weight),
+            ctypes.c_uint64(key),
+            *self._places(tables),
+        )
+
+    @property
+    def _average_stages(self) -> int:
+        chosen = self.options.average_stages
+        return self.game.tree.num_stages if chosen is None else chosen
+
+    def _places(self, tables: Tables) -> tuple[ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32]:
+        regret, average = (
+            x.ctypes.data_as(ctypes.c_void_p) for x in (tables.regret, tables.average)
+        )
+        return regret, average, ctypes.c_int32(tables.bits == 16)
+
+    def _lane(self, tables: Tables, deals: Deals, count: int, lane: int) -> int:
+        assert self._library is not None
+        o, largest = self.options, self.game.payoffs.largest
+        numbers = _Numbers(
+            *(o.seed & (1 << 64) - 1, tables.passes, count, lane, self.threads),
+            *(o.unit, o.power, o.until, o.prune * largest, o.floor * largest, o.prune_share),
+            *(o.warm_up, self._average_stages, 0),
+        )
+        return int(
+            self._library.JaxsolveExternal(
+                ctypes.byref(self._native.struct),
+                ctypes.byref(numbers),
+                deals.bucket.ctypes.data_as(ctypes.c_void_p),
+                deals.outcome.ctypes.data_as(ctypes.c_void_p),
+                *self._places(tables),
+            )
+        )
+
+    def _run_plain(self, tables: Tables, deals: Deals, count: int) -> int:
+        if tables.bits != 32:
+            raise ValueError("tables of 16 bits need the native code, and so a C++17 compiler")
+        visited = 0
+        for k in range(count):
+            deal = Deals(deals.bucket[k], deals.outcome[k])
+            number = tables.passes + k
+            visited += external_pass(self.game, self.options, tables, number, deal)
+        return visited

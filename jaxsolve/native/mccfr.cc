@@ -1,0 +1,268 @@
+// External sampling on tables [sequence, bucket]; `jaxsolve/mccfr/_plain.py` is the same in Python.
+//
+// A pass walks down the public actions with one deal: every action of the traverser, one of each
+// other player. The entries of an infoset (node, bucket) lie together: `row + bucket * count`.
+// Several threads work on the same tables without locks, so that a sum may now and then be lost.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "random.h"
+
+namespace {
+
+constexpr int kMostActions = 32, kMostPlayers = 10;
+constexpr uint64_t kPruned = ~uint64_t{0};  // no node has this number
+
+struct Node {
+  int64_t row;    // first entry in the tables
+  int32_t child;  // first child; the others follow it
+  int32_t end;    // number among the ends, or -1
+  uint8_t count;  // actions; 0 at an end
+  int8_t actor;
+  uint8_t stage;
+  uint8_t prunable;  // a bit for each of the first eight actions
+  int32_t padding;
+};
+static_assert(sizeof(Node) == 24);
+
+struct Game {
+  const Node* nodes;
+  const int32_t* spent;   // [ends, players], or null
+  const uint8_t* folded;  // [ends, players]
+  const float* payoff;    // [outcomes, ends, players], where there are no pots
+  int64_t ends;
+  int32_t players, stages;
+};
+
+struct Options {
+  uint64_t seed;
+  int64_t first, count, lane, lanes;  // passes first to first + count - 1, divided among lanes
+  double unit, power, until;          // weight of pass k: (1 + min(k, until) / unit) ^ power
+  double prune, floor, share;         // regrets, in payoffs of weight 1; share of passes that prune
+  int64_t warm_up;                    // passes before the first that prunes
+  int32_t average_stages;             // stages whose average is summed in passes
+  int32_t padding;
+};
+
+// Entries of 16 bits are the upper halves of floats; what is cut off decides by chance.
+struct Full {
+  typedef float Entry;
+  static float Get(const float* at) { return *at; }
+  static void Set(float* at, float value, uint64_t) { *at = value; }
+};
+
+struct Half {
+  typedef uint16_t Entry;
+  static float Get(const uint16_t* at) {
+    const uint32_t bits = static_cast<uint32_t>(*at) << 16;
+    float value;
+    std::memcpy(&value, &bits, 4);
+    return value;
+  }
+  static void Set(uint16_t* at, float value, uint64_t random) {
+    uint32_t bits;
+    std::memcpy(&bits, &value, 4);
+    *at = static_cast<uint16_t>((bits + (random & 0xffff)) >> 16);
+  }
+};
+
+// Regret matching; returns nothing of padding. The last entries take what rounding leaves.
+template <class Form>
+void Match(const typename Form::Entry* regret, int count, float* policy) {
+  float total = 0;
+  for (int a = 0; a < count; ++a) {
+    policy[a] = std::max(Form::Get(regret + a), 0.0f);
+    total += policy[a];
+  }
+  const float scale = total > 0 ? 1 / total : 0, even = total > 0 ? 0.0f : 1.0f / count;
+  for (int a = 0; a < count; ++a) policy[a] = policy[a] * scale + even;
+}
+
+// What one seat wins or loses where the pots are divided by rank.
+float Pots(const Game& game, int64_t end, const int32_t* rank, int seat) {
+  const int n = game.players;
+  const int32_t* spent = game.spent + end * n;
+  const uint8_t* folded = game.folded + end * n;
+  if (folded[seat]) return -static_cast<float>(spent[seat]);
+  // Layer by layer: all that was paid between two stacks of seats that are still in.
+  float won = 0;
+  int32_t from = 0;
+  while (true) {
+    int32_t to = INT32_MAX;
+    int running = 0;
+    for (int i = 0; i < n; ++i) {
+      if (!folded[i] && spent[i] > from) to = std::min(to, spent[i]), ++running;
+    }
+    if (running == 0 || spent[seat] <= from) break;
+    // The last layer takes what others who folded have paid beyond it.
+    bool last = true;
+    for (int i = 0; i < n; ++i) last = last && (folded[i] || spent[i] <= to);
+    int64_t pot = 0;
+    int winners = 0;
+    bool wins = true;
+    for (int i = 0; i < n; ++i) {
+      const int32_t cap = last ? INT32_MAX : to;
+      pot += std::max(0, std::min(spent[i], cap) - std::min(spent[i], from));
+      if (folded[i] || spent[i] < to) continue;
+      if (rank[i] > rank[seat]) wins = false;
+      winners += rank[i] == rank[seat];
+    }
+    if (wins) won += static_cast<float>(pot) / winners;
+    from = to;
+  }
+  return won - spent[seat];
+}
+
+template <class Form>
+class Pass {
+ public:
+  Pass(const Game& game, const Options& options, typename Form::Entry* regret,
+       typename Form::Entry* average)
+      : game_(game), options_(options), regret_(regret), average_(average) {}
+
+  void Run(int64_t pass, const uint16_t* bucket, const int32_t* outcome) {
+    traverser_ = static_cast<int>(pass % game_.players);
+    averaged_ = (traverser_ + 1) % game_.players;
+    key_ = PassKey(options_.seed, pass);
+    bucket_ = bucket;
+    outcome_ = outcome;
+    const double step = 1 + std::min<double>(pass, options_.until) / options_.unit;
+    weight_ = static_cast<float>(std::pow(step, options_.power));
+    prune_ = static_cast<float>(-options_.prune) * weight_;
+    floor_ = static_cast<float>(-options_.floor) * weight_;
+    prunes_ = pass >= options_.warm_up && Uniform(key_, kPruned) < options_.share;
+    Walk(0);
+  }
+
+  int64_t visited() const { return visited_; }
+
+ private:
+  float Walk(int32_t number) {
+    ++visited_;
+    const Node& node = game_.nodes[number];
+    if (node.count == 0) return Payoff(node.end);
+    const int count = node.count;
+    const int64_t at = node.row + static_cast<int64_t>(
+        bucket_[node.actor * game_.stages + node.stage]) * count;
+    typename Form::Entry* regret = regret_ + at;
+    float policy[kMostActions];
+    Match<Form>(regret, count, policy);
+    if (node.actor != traverser_) {
+      if (node.actor == averaged_ && node.stage < options_.average_stages) {
+        for (int a = 0; a < count; ++a) {
+          typename Form::Entry* sum = average_ + at + a;
+          Form::Set(sum, Form::Get(sum) + weight_ * policy[a], Random(number, a));
+        }
+      }
+      const float drawn = Uniform(key_, static_cast<uint64_t>(number));
+      int a = 0;
+      for (float below = policy[0]; a + 1 < count && drawn >= below; below += policy[a]) ++a;
+      while (policy[a] == 0) --a;  // rounding
+      return Walk(node.child + a);
+    }
+    float value[kMostActions], mean = 0;
+    bool skipped[kMostActions];
+    for (int a = 0; a < count; ++a) {
+      skipped[a] = prunes_ && a < 8 && (node.prunable >> a & 1) && Form::Get(regret + a) < prune_;
+      if (skipped[a]) continue;
+      value[a] = Walk(node.child + a);
+      mean += policy[a] * value[a];
+    }
+    for (int a = 0; a < count; ++a) {
+      if (skipped[a]) continue;
+      const float sum = Form::Get(regret + a) + weight_ * (value[a] - mean);
+      Form::Set(regret + a, std::max(sum, floor_), Random(number, a));
+    }
+    return mean;
+  }
+
+  float Payoff(int32_t end) const {
+    if (game_.payoff == nullptr) return Pots(game_, end, outcome_, traverser_);
+    return game_.payoff[(outcome_[0] * game_.ends + end) * game_.players + traverser_];
+  }
+
+  uint64_t Random(int32_t number, int action) const {
+    return sizeof(typename Form::Entry) == 4
+               ? 0
+               : Mix(key_ ^ (static_cast<uint64_t>(number) << 8 | action | uint64_t{1} << 63));
+  }
+
+  const Game& game_;
+  const Options& options_;
+  typename Form::Entry *regret_, *average_;
+  const uint16_t* bucket_ = nullptr;
+  const int32_t* outcome_ = nullptr;
+  uint64_t key_ = 0;
+  int64_t visited_ = 0;
+  float weight_ = 1, prune_ = 0, floor_ = 0;
+  int traverser_ = 0, averaged_ = 0;
+  bool prunes_ = false;
+};
+
+template <class Form>
+int64_t Passes(const Game& game, const Options& options, const uint16_t* bucket,
+               const int32_t* outcome, void* regret, void* average) {
+  Pass<Form> pass(game, options, static_cast<typename Form::Entry*>(regret),
+                  static_cast<typename Form::Entry*>(average));
+  const int64_t n = game.players;
+  // A lane takes rounds of passes, so that every player traverses equally often in each of them.
+  for (int64_t round = options.lane; round * n < options.count; round += options.lanes) {
+    for (int64_t k = round * n; k < std::min(options.count, (round + 1) * n); ++k) {
+      pass.Run(options.first + k, bucket + k * n * game.stages, outcome + k * n);
+    }
+  }
+  return pass.visited();
+}
+
+template <class Form>
+void Snapshot(const Game& game, int64_t nodes, int32_t from, const int32_t* buckets, float weight,
+              uint64_t key, void* regrets, void* averages) {
+  const auto* regret = static_cast<const typename Form::Entry*>(regrets);
+  auto* average = static_cast<typename Form::Entry*>(averages);
+  float policy[kMostActions];
+  for (int64_t i = 0; i < nodes; ++i) {
+    const Node& node = game.nodes[i];
+    if (node.count == 0 || node.stage < from) continue;
+    for (int64_t b = 0; b < buckets[node.stage]; ++b) {
+      const int64_t at = node.row + b * node.count;
+      Match<Form>(regret + at, node.count, policy);
+      for (int a = 0; a < node.count; ++a) {
+        const float sum = Form::Get(average + at + a) + weight * policy[a];
+        Form::Set(average + at + a, sum, Mix(key ^ static_cast<uint64_t>(at + a)));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+// Returns the nodes visited by the passes of one lane; `half` is 1 for tables of 16 bits.
+int64_t JaxsolveExternal(const Game* game, const Options* options, const uint16_t* bucket,
+                         const int32_t* outcome, void* regret, void* average, int32_t half) {
+  return half ? Passes<Half>(*game, *options, bucket, outcome, regret, average)
+              : Passes<Full>(*game, *options, bucket, outcome, regret, average);
+}
+
+// Adds the current policy of the stages from `from` on to the average.
+void JaxsolveSnapshot(const Game* game, int64_t nodes, int32_t from, const int32_t* buckets,
+                      float weight, uint64_t key, void* regret, void* average, int32_t half) {
+  (half ? Snapshot<Half> : Snapshot<Full>)(*game, nodes, from, buckets, weight, key, regret,
+                                           average);
+}
+
+// Fills float32 [count, players]: what each seat wins at an end, pots divided by rank.
+void JaxsolvePots(const Game* game, int64_t count, const int32_t* end, const int32_t* rank,
+                  float* out) {
+  for (int64_t k = 0; k < count; ++k) {
+    for (int i = 0; i < game->players; ++i) {
+      out[k * game->players + i] = Pots(*game, end[k], rank + k * game->players, i);
+    }
+  }
+}
+
+}  // extern "C"
