@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import sys
 import threading
 from collections.abc import Iterator
+from typing import TextIO
 
 from tqdm import tqdm
 
@@ -34,6 +36,42 @@ def waiting(what: str, *, show: bool = True) -> Iterator[None]:
     finally:
         over.set()
         teller.join()
+
+
+def say(line: str) -> None:
+    """Prints a line on standard error, above what `waiting` and progress bars show."""
+    tqdm.write(line, file=sys.stderr)
+    sys.stderr.flush()
+
+
+@contextlib.contextmanager
+def printing_above() -> Iterator[None]:
+    """Lines that the block prints on standard output stand above what `waiting` shows."""
+    lines = _Lines(sys.stdout)
+    try:
+        with contextlib.redirect_stdout(lines):
+            yield
+    finally:
+        lines.end()
+
+
+class _Lines(io.TextIOBase):
+    """Hands on whole lines to a stream, between which a line of standard error is cleared."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._begun = stream, ""
+
+    def write(self, text: str) -> int:
+        whole, end, self._begun = (self._begun + text).rpartition("\n")
+        if end:
+            with tqdm.external_write_mode(file=sys.stderr):
+                self._stream.write(whole + end)
+                self._stream.flush()
+        return len(text)
+
+    def end(self) -> None:
+        self._stream.write(self._begun)
+        self._begun = ""
 
 
 def _tell(what: str, over: threading.Event) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -42,13 +43,14 @@ def test_a_terminal_sees_the_seconds():
         "spec = spec_from_file_location('waiting', 'jaxsolve/waiting.py')\n"  # no JAX, for speed
         "waiting = module_from_spec(spec); spec.loader.exec_module(waiting)\n"
         "waiting.SILENCE = 0.01\n"
-        "with waiting.waiting('compiling'): time.sleep(1.5)"
+        "with waiting.waiting('compiling'), waiting.printing_above():\n"
+        "    time.sleep(0.1); print('row', 1); waiting.say('row 2'); time.sleep(1.5)"
     )
-    subprocess.run([sys.executable, "-c", code], stderr=theirs, check=True, cwd=ROOT)
+    words = [sys.executable, "-c", code]
+    subprocess.run(words, stdout=theirs, stderr=theirs, check=True, cwd=ROOT)
     os.set_blocking(ours, False)
     seen = os.read(ours, 10_000).decode()
-    assert "compiling ... 0" in seen
-    assert "compiling ... 1" in seen
+    assert re.search(r"\.\.\. 0.*\rrow 1\r\n.*\rrow 2\r\n.*compiling \.\.\. 1", seen, re.DOTALL)
 
 
 @pytest.mark.parametrize(

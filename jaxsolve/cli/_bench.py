@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from jaxsolve.cli import _reproduce, _setup
+from jaxsolve.waiting import say, waiting
 
 
 def bench(
@@ -32,12 +33,11 @@ def bench(
     x64: _setup.X64 = False,
 ) -> None:
     """Measure build, compilation, iterations, memory and time to 1e-3, beside other solvers."""
-    print("importing JAX and the contestants ...", file=sys.stderr, flush=True)
     _setup.start_jax(x64=x64)
-    report = (
-        _reproduce.experiments()
-        .load("bench")
-        .main(
+    with waiting("importing the contestants"):
+        benchmark = _reproduce.experiments().load("bench")
+    with waiting("measuring"):
+        report = benchmark.main(
             quick,
             out,
             games=games,
@@ -45,9 +45,8 @@ def bench(
             large=large,
             solver=solver,
             record=record,
-            say=lambda line: print(line, file=sys.stderr, flush=True),
+            say=say,
         )
-    )
     _reproduce.show(report)
     for peer, mean in report.extra["geometric_mean"].items():
         print(

@@ -70,7 +70,8 @@ def compare(
                 )
             show(table)
             if out is not None and results:
-                _write(results, out, game, title)
+                with waiting(f"writing {out}"):
+                    _write(results, out, game, title)
                 print(f"written to {out}", file=sys.stderr)
     left = [n for n in names if n not in results or results[n].status == "interrupted"]
     if left:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from jaxsolve.waiting import waiting
+
 SECONDS = 60
 """Longest time that loading and one play may take."""
 
@@ -61,7 +63,10 @@ def _try(text: str) -> None:
     """Loads a game of OpenSpiel and plays it once, in a process of its own."""
     words = [sys.executable, "-c", _TRY, text]
     try:
-        child = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
+        with waiting(f"trying {text} of OpenSpiel in a process of its own"):
+            child = subprocess.run(
+                words, capture_output=True, text=True, timeout=SECONDS, check=False
+            )
     except subprocess.TimeoutExpired:
         raise ValueError(
             f"OpenSpiel needs more than {SECONDS} seconds to load {text} and play it once; choose "

@@ -89,9 +89,12 @@ def solve(
         )
         with uninterrupted():
             if out is not None:
-                _write(result, out)
+                with waiting(f"writing {out}"):
+                    _write(result, out)
             if not as_json:
-                _holdem_results.show_rows(result.node().summary_rows())
+                with waiting("computing values"):
+                    rows = result.node().summary_rows()
+                _holdem_results.show_rows(rows)
             print(repr(result), file=sys.stderr)
             if out is not None:
                 print(f"written to {out}", file=sys.stderr)

@@ -12,6 +12,7 @@ import typer
 
 from jaxsolve.cli import _setup
 from jaxsolve.files import claim
+from jaxsolve.waiting import printing_above, waiting
 
 
 def reproduce(
@@ -27,10 +28,11 @@ def reproduce(
         for known in found.names():
             print(f"{known:20s} {found.summary(known)}")
         return
-    experiment = found.load(name)
     _setup.start_jax()
+    with waiting(f"importing {name}"):
+        experiment = found.load(name)
     out = Path("runs") / name if out is None else out
-    with claim(out):
+    with claim(out), waiting(f"running {name}"), printing_above():
         report = experiment.main(quick, out)
     show(report)
     print(f"written to {out}", file=sys.stderr)

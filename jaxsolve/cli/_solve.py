@@ -84,7 +84,8 @@ def solve(
         )
         with uninterrupted():
             if out is not None:
-                _write(result, out, config)
+                with waiting(f"writing {out}"):
+                    _write(result, out, config)
             if not as_json:
                 print(result.curve)
                 print(f"values: {', '.join(f'{x:.7g}' for x in result.values)}")

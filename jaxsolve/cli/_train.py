@@ -45,11 +45,12 @@ def train(
     with waiting(f"listing the public states of {game}"):
         model, root = rules_model(rules, **room_for(rules))
     chosen = learn.preset("generic")
-    module = chosen.network(actions=model.num_actions, width=width)
-    net = nets.make_net(model, module, jax.random.key(seed))
-    resolver = growing_resolver(model, js.cfr_plus(2.0), simulations=simulations, root=root)
-    settings = chosen.self_play(episodes=episodes, solvers=episodes, fill=True)
-    source = learn.sound_self_play(resolver, settings)
+    with waiting("making the network"):
+        module = chosen.network(actions=model.num_actions, width=width)
+        net = nets.make_net(model, module, jax.random.key(seed))
+        resolver = growing_resolver(model, js.cfr_plus(2.0), simulations=simulations, root=root)
+        settings = chosen.self_play(episodes=episodes, solvers=episodes, fill=True)
+        source = learn.sound_self_play(resolver, settings)
     minibatch = min(chosen.minibatch, round(chosen.reuse * source.batch))
     plan = chosen.plan(steps=steps, batch=source.batch, minibatch=minibatch, seed=seed)
     try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jaxsolve.cli import _setup
+from jaxsolve.waiting import waiting
 
 if TYPE_CHECKING:
     from jaxsolve.view import Viewable
@@ -32,10 +33,12 @@ def view(
     from jaxsolve.view import FILE_BYTES, serve
     from jaxsolve.view import export as exported
 
-    shown = _open(folder)
+    with waiting(f"opening {folder}"):
+        shown = _open(folder)
     if export is not None:
-        page = exported(shown, limit=FILE_BYTES)
-        page.save(export)
+        with waiting(f"computing the pages of {export}"):
+            page = exported(shown, limit=FILE_BYTES)
+            page.save(export)
         print(f"{page} written to {export}", file=sys.stderr)
         return
     server = serve(shown, port=port)

@@ -108,7 +108,8 @@ def train(
         NonFiniteError: data or loss are not finite; names the batch. The last checkpoint is good.
     """
     check_plan(plan, source.batch)
-    state = init_train(net, source, plan) if start is None else start
+    with waiting("compiling the first state", show=progress):
+        state = init_train(net, source, plan) if start is None else start
     curve: list[dict[str, float]] = []
     if resume and out is None:
         raise ValueError("resume=True needs out=, the folder of the run to continue")

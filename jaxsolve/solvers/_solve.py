@@ -81,22 +81,20 @@ def solve(
     if resume and directory is None:
         raise ValueError("resume=True needs out=, the directory of the run to continue")
     with claim(directory):
-        with waiting("compiling", show=progress):
+        points = measurement_points(iterations, measure_every)
+        horizon = jnp.asarray(iterations, jnp.int32)
+        with waiting(f"compiling {solver.name}", show=progress):
             saved, identity = _open(tree, solver, directory, iterations, resume)
             ready = solver.bind(tree)
-
-        points = measurement_points(iterations, measure_every)
-        state, rows, seconds = saved.state, saved.rows, saved.seconds
+            start = time.perf_counter()
+            nothing = jnp.asarray(0, jnp.int32)
+            state = jax.block_until_ready(run(tree, ready, saved.state, nothing, horizon))
+            _, worth = jax.block_until_ready(_measure(tree, solver.output, state))
+            compile_seconds = time.perf_counter() - start
+        rows, seconds = saved.rows, saved.seconds
         done, status = int(state.iteration), "iteration limit"
         if rows and rows[-1][0] == done and target is not None and rows[-1][2] <= target:
             status = "target"  # reached before this run was resumed
-        horizon = jnp.asarray(iterations, jnp.int32)
-        start = time.perf_counter()
-        with waiting(f"compiling {solver.name}", show=progress):
-            nothing = jnp.asarray(0, jnp.int32)
-            state = jax.block_until_ready(run(tree, ready, state, nothing, horizon))
-            _, worth = jax.block_until_ready(_measure(tree, solver.output, state))
-        compile_seconds = time.perf_counter() - start
 
         def measured() -> tuple[float, Array]:
             """Adds a row to the curve; returns exploitability and values."""
