@@ -161,5 +161,7 @@ def _checksum(arrays: Mapping[str, np.ndarray]) -> int:
     total = 0
     for name in sorted(arrays):
         total = zlib.crc32(name.encode(), total)
-        total = zlib.crc32(np.ascontiguousarray(arrays[name]).reshape(-1).view(np.uint8).data, total)
+        total = zlib.crc32(
+            np.ascontiguousarray(arrays[name]).reshape(-1).view(np.uint8).data, total
+        )
     return total

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jaxsolve.cli import _holdem_results, _setup
+from jaxsolve.cli import _holdem_abstraction, _holdem_results, _setup
 from jaxsolve.files import claim
 from jaxsolve.waiting import waiting
 
@@ -22,6 +22,8 @@ app.command("show")(_holdem_results.show)
 app.command("export")(_holdem_results.export)
 app.command("batch")(_holdem_results.batch)
 app.command("convert")(_holdem_results.convert)
+app.command("abstraction")(_holdem_abstraction.abstraction)
+app.command("buckets")(_holdem_abstraction.buckets)
 
 
 @app.callback()

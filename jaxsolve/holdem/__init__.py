@@ -1,5 +1,8 @@
 """Hold'em: cards, betting, ranges, spots and their solution at full width."""
 
+from jaxsolve.holdem._abstraction import NO_BUCKET as NO_BUCKET
+from jaxsolve.holdem._abstraction import Abstraction as Abstraction
+from jaxsolve.holdem._abstraction_figure import bucket_grid as bucket_grid
 from jaxsolve.holdem._acpc import VERSION as VERSION
 from jaxsolve.holdem._acpc import MatchState as MatchState
 from jaxsolve.holdem._acpc import action_text as action_text
@@ -29,6 +32,8 @@ from jaxsolve.holdem._betting import six_max as six_max
 from jaxsolve.holdem._betting import start as start
 from jaxsolve.holdem._betting import start_at as start_at
 from jaxsolve.holdem._betting_tree import BettingTree as BettingTree
+from jaxsolve.holdem._build_abstraction import abstraction_needs as abstraction_needs
+from jaxsolve.holdem._build_abstraction import build_abstraction as build_abstraction
 from jaxsolve.holdem._canonical import CanonicalBoards as CanonicalBoards
 from jaxsolve.holdem._canonical import board_number as board_number
 from jaxsolve.holdem._canonical import canonical_boards as canonical_boards

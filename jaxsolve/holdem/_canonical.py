@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxsolve.holdem._cards import NUM_CARDS, SUITS, card_name
+from jaxsolve.holdem._cards import HANDS, NUM_CARDS, SUITS, card_name
 from jaxsolve.holdem._cells import CELL
 from jaxsolve.holdem._runouts import SUITS as PERMUTATIONS
 from jaxsolve.holdem._runouts import permuted_hands
@@ -118,6 +118,11 @@ def preflop_classes() -> np.ndarray:
     return table
 
 
+def live_on(boards: np.ndarray) -> np.ndarray:
+    """Returns which hands share no card with boards int [B, k], bool [B, 1326]."""
+    return np.asarray(~_holds()[boards].any(1))
+
+
 def board_number(cards: Any) -> np.ndarray:
     """Returns the number of boards among all of k cards, int32 [...] in 0..C(52, k) - 1.
 
@@ -177,6 +182,12 @@ def _number_of_sorted(columns: Sequence[np.ndarray]) -> np.ndarray:
     for i, cards in enumerate(columns[1:], 2):
         total = total + choose[i][cards]
     return np.asarray(total)
+
+
+@functools.cache
+def _holds() -> np.ndarray:
+    """Returns bool [52, 1326], which hands hold each card."""
+    return (HANDS[None] == np.arange(NUM_CARDS)[:, None, None]).any(2)
 
 
 def _number_of_order() -> np.ndarray:

@@ -21,7 +21,7 @@ from jaxsolve.plot import new_figure
 _EMPTY = "#f1f1ee"
 """Cells without weight."""
 
-_GONE = "#d9d9d6"
+GONE = "#d9d9d6"
 """Cells of which the board leaves no hand."""
 
 _WEIGHT = ["#f1f1ee", "#bfe0cf", "#63b894", "#1f8a63", "#0c5b40"]
@@ -48,13 +48,13 @@ def range_grid(weights: Any, *, board: Sequence[int] = (), title: str | None = N
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
     colours = LinearSegmentedColormap.from_list("weight", _WEIGHT)
-    axes = _table(figure)
+    axes = table_axes(figure)
     for row in range(SIDE):
         for column in range(SIDE):
             weight = means[row, column]
             face = colours(np.nan_to_num(weight))
-            _box(axes, row, column, 1, 1, _GONE if np.isnan(weight) else face)
-            _name(axes, row, column, _on(face) if weight > 0 else "#9a9a96")
+            paint(axes, row, column, 1, 1, GONE if np.isnan(weight) else face)
+            write_name(axes, row, column, _on(face) if weight > 0 else "#9a9a96")
     bar = figure.colorbar(
         ScalarMappable(Normalize(0, 1), colours), ax=axes, fraction=0.04, pad=0.02, aspect=30
     )
@@ -91,20 +91,20 @@ def range_strategy(
     figure = new_figure(6.2, 6.5)
     from matplotlib.patches import Patch
 
-    axes = _table(figure)
+    axes = table_axes(figure)
     colours = action_colours(list(shares))
     for row in range(SIDE):
         for column in range(SIDE):
             weight = means[row, column]
-            _box(axes, row, column, 1, 1, _GONE if np.isnan(weight) else _EMPTY)
+            paint(axes, row, column, 1, 1, GONE if np.isnan(weight) else _EMPTY)
             if weight > 0:
                 left = 0.0
                 for action, share in shares.items():
                     width = share[row, column]
                     if width > 0:
-                        _box(axes, row, column, width, weight, colours[action], left)
+                        paint(axes, row, column, width, weight, colours[action], left)
                     left += width
-            _name(axes, row, column, "#1c1c1c" if weight > 0 else "#9a9a96", halo=weight > 0)
+            write_name(axes, row, column, "#1c1c1c" if weight > 0 else "#9a9a96", halo=weight > 0)
     often = _frequencies(strategy, weights, board)
     figure.legend(
         handles=[
@@ -124,7 +124,7 @@ def range_strategy(
     return figure
 
 
-def _table(figure: Any) -> Any:
+def table_axes(figure: Any) -> Any:
     """Returns axes for 13 x 13 unit cells with the ranks beside them."""
     axes = figure.subplots()
     axes.set_xlim(-0.5, SIDE - 0.5)
@@ -141,7 +141,7 @@ def _table(figure: Any) -> Any:
     return axes
 
 
-def _box(
+def paint(
     axes: Any, row: int, column: int, width: float, height: float, face: Any, left: float = 0.0
 ) -> None:
     """Paints a part of a cell; its lower edge is that of the cell."""
@@ -160,7 +160,7 @@ def _box(
     )
 
 
-def _name(axes: Any, row: int, column: int, colour: str, *, halo: bool = False) -> None:
+def write_name(axes: Any, row: int, column: int, colour: str, *, halo: bool = False) -> None:
     from matplotlib.patheffects import withStroke
 
     text = axes.text(

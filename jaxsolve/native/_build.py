@@ -31,6 +31,7 @@ from jaxsolve.waiting import waiting
 FILES = {
     "holdem": (("leaves.cc", "sweep.cc"), ("boards.h", "pool.h", "update.h")),
     "mccfr": (("mccfr.cc",), ("random.h",)),
+    "abstraction": (("abstraction.cc",), ("boards.h", "strength.h")),
 }
 """Libraries: their sources and headers in this folder."""
 
