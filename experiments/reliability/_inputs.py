@@ -40,7 +40,14 @@ def command_lines() -> list[list[str]]:
         for parameter in inspect.signature(variant.build).parameters:
             texts = [f"{name}({parameter}={word})" for word in WORDS]
             found += [["solve", "kuhn", "--solver", text, *ends] for text in texts]
-    for option in ("--iterations", "--target", "--time-limit", "--measure-every", "--max-states"):
+    for option in (
+        "--iterations",
+        "--target",
+        "--time-limit",
+        "--measure-every",
+        "--max-states",
+        "--max-seconds",
+    ):
         found += [["solve", "kuhn", option, word] for word in WORDS]
     return found
 

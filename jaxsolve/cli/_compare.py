@@ -14,6 +14,7 @@ import typer
 from jaxsolve.cli import _setup
 from jaxsolve.cli._foreign import check_game
 from jaxsolve.cli._games import show
+from jaxsolve.compiler import MAX_SECONDS
 from jaxsolve.files import claim
 from jaxsolve.waiting import waiting
 
@@ -30,6 +31,7 @@ def compare(
     simultaneous: _setup.Simultaneous = False,
     x64: _setup.X64 = False,
     max_states: _setup.MaxStates = None,
+    max_seconds: _setup.MaxSeconds = MAX_SECONDS,
 ) -> None:
     """Solve a game with several solvers: compare.csv, compare.png and result.json in --out."""
     _setup.check_out(out)
@@ -45,7 +47,7 @@ def compare(
     names = list(SOLVERS) if solvers == "all" else split_names(solvers)
     variants = {name: load_solver(name, simultaneous=simultaneous) for name in names}
     with waiting(f"listing the states of {game}"):
-        tree = js.compile(game, max_states=max_states)
+        tree = js.compile(game, max_states=max_states, max_seconds=max_seconds)
     print(tree, file=sys.stderr)
     with claim(out):
         results: dict[str, Result] = {}

@@ -29,6 +29,9 @@ MaxStates = Annotated[
         show_default=False,
     ),
 ]
+MaxSeconds = Annotated[
+    float, typer.Option(help="refuse games whose world states take longer to list")
+]
 
 
 def check_out(out: Path | None) -> None:

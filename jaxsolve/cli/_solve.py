@@ -11,6 +11,7 @@ import typer
 
 from jaxsolve.cli import _dry_run, _setup
 from jaxsolve.cli._foreign import check_game
+from jaxsolve.compiler import MAX_SECONDS
 from jaxsolve.files import claim
 from jaxsolve.waiting import waiting
 
@@ -39,6 +40,7 @@ def solve(
     simultaneous: _setup.Simultaneous = False,
     x64: _setup.X64 = False,
     max_states: _setup.MaxStates = None,
+    max_seconds: _setup.MaxSeconds = MAX_SECONDS,
 ) -> None:
     """Solve a game: curve.csv, curve.png, policy.npz, config.json and a checkpoint in --out."""
     config = {
@@ -55,7 +57,7 @@ def solve(
 
     variant = load_solver(solver, simultaneous=simultaneous)
     with waiting(f"listing the states of {game}"):
-        tree = js.compile(game, max_states=max_states)
+        tree = js.compile(game, max_states=max_states, max_seconds=max_seconds)
     print(tree, file=sys.stderr)
     if dry_run:
         _dry_run.show(tree, variant, as_json=as_json)

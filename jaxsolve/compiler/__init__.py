@@ -17,5 +17,6 @@ from jaxsolve.compiler._public_walk import deal_hands as deal_hands
 from jaxsolve.compiler._public_walk import walk_public as walk_public
 from jaxsolve.compiler._walker import MAX_STATES as MAX_STATES
 from jaxsolve.compiler._walker import Walker as Walker
+from jaxsolve.compiler._watch import MAX_SECONDS as MAX_SECONDS
 from jaxsolve.compiler._watch import TooManyStatesError as TooManyStatesError
 from jaxsolve.compiler._watch import free_host_bytes as free_host_bytes

@@ -62,7 +62,7 @@ class Watch:
             raise TimeoutError(
                 f"{self.name}: listing {states:,} world states took {taken:,.0f} seconds, longer "
                 f"than max_seconds={self.seconds:g}. Choose smaller parameters or a smaller game, "
-                "or give js.compile a larger max_seconds."
+                "or allow more: js.compile(..., max_seconds=...), --max-seconds."
             )
 
 

@@ -190,6 +190,7 @@ KUHN = ("solve", "kuhn")
         ((*KUHN, "--out", __file__), "is a file, not a directory"),
         ((*KUHN, "--out", f"{__file__}/run"), "test_cli.py"),
         ((*KUHN, "--max-states", "20"), "max_states"),
+        ((*KUHN, "--max-seconds", "1e-9"), "longer than max_seconds=1e-09"),
         (("compare", "kuhn", "--solvers", "cfr,cfrr"), "unknown solver 'cfrr'"),
         (("compare", "kuhn", "--iterations", "0"), "Invalid value for '--iterations'"),
         (("reproduce", "nothing"), "nothing"),
