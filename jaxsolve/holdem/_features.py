@@ -119,11 +119,13 @@ def equity_histograms(boards: np.ndarray, bin_of: np.ndarray, *, bins: int = BIN
     boards, bin_of = (np.ascontiguousarray(x, np.uint8) for x in (boards, bin_of))
     if bin_of.shape != (len(canonical_boards(_RIVER).boards), NUM_HANDS):
         raise ValueError(f"bin_of has a row for each canonical river, not {bin_of.shape}")
+    # Names keep the arrays alive: what a cache returns to the second of two threads is not kept.
+    code, after = canonical_boards(_RIVER).code, hand_after()
     out = np.empty((len(boards), NUM_HANDS, bins - 1), np.float32)
     size = ctypes.c_int64
     library.jaxsolve_histograms(
         *(_at(boards), size(boards.shape[0]), size(boards.shape[1])),
-        *(_at(canonical_boards(_RIVER).code), _at(hand_after()), _at(bin_of), size(bins), _at(out)),
+        *(_at(code), _at(after), _at(bin_of), size(bins), _at(out)),
     )
     return out
 
@@ -183,4 +185,5 @@ def _share_no_card() -> np.ndarray:
 
 
 def _at(array: np.ndarray) -> ctypes.c_void_p:
+    """Returns where an array begins; the caller keeps it alive until the call has returned."""
     return ctypes.c_void_p(array.ctypes.data)
