@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import dataclasses
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -314,14 +314,14 @@ def payoffs(
     return won - state.spent
 
 
-def portion(pot: Array | int, fraction: Fraction | float | str) -> Array | int:
+def portion(pot: Any, fraction: Fraction | float | str) -> Any:
     """Returns a fraction of the pot in whole chips, halves rounded up.
 
     The fraction is taken as it is written (0.7 is seven tenths, not the nearest binary number)
     and all arithmetic is in integers, so that host and device agree for every pot.
 
     Args:
-        pot: int or int32 [...]; times the numerator below 2**30.
+        pot: int or int32 [...], of NumPy or JAX; times the numerator below 2**30.
         fraction: such as 0.75, "1/3" or Fraction(1, 3).
     """
     exact = Fraction(str(fraction))

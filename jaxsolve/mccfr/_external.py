@@ -71,7 +71,7 @@ class Options:
 class _Numbers(ctypes.Structure):
     _fields_ = (
         ("seed", ctypes.c_uint64),
-        *((name, ctypes.c_int64) for name in ("first", "count", "lane", "lanes")),
+        *((name, ctypes.c_int64) for name in ("first", "count")),
         *((name, ctypes.c_double) for name in ("unit", "power", "until")),
         *((name, ctypes.c_double) for name in ("prune", "floor", "share")),
         *(("warm_up", ctypes.c_int64), ("average_stages", ctypes.c_int32)),
@@ -83,7 +83,14 @@ class ExternalSampler:
     """Passes over the tables of one game, in C++ where there is a compiler."""
 
     def __init__(self, game: SampledGame, options: Options, *, threads: int = 1) -> None:
-        """Packs the game; `threads` share the tables without locks, so sums may differ a little."""
+        """Packs the game.
+
+        Args:
+            game: the game.
+            options: weights, pruning and the seed.
+            threads: they share the tables without locks, so that a sum may be lost now and then;
+                with one, equal seeds give equal tables.
+        """
         if threads < 1:
             raise ValueError(f"threads is 1 or more, not {threads}")
         self.game, self.options, self.threads = game, options, threads
@@ -94,15 +101,17 @@ class ExternalSampler:
 
     def run(self, tables: Tables, count: int) -> tuple[Tables, int]:
         """Returns (tables after `count` more passes, nodes visited); writes over the arrays."""
-        deals = self.game.deal(self.options.seed, tables.passes, count)
-        if self._library is None:
-            visited = self._run_plain(tables, deals, count)
-        elif self.threads == 1:
-            visited = self._lane(tables, deals, count, 0)
+        lane = self._passes_plain if self._library is None else self._passes
+        # Each thread takes whole rounds, in which every player traverses once.
+        players = self.game.tree.num_players
+        share = -(-count // (self.threads * players)) * players
+        parts = [(k, min(share, count - k)) for k in range(0, count, share)]
+        if len(parts) == 1:
+            visited = lane(tables, tables.passes, count)
         else:
             with ThreadPoolExecutor(self.threads) as pool:
-                lanes = range(self.threads)
-                visited = sum(pool.map(lambda k: self._lane(tables, deals, count, k), lanes))
+                done = pool.map(lambda part: lane(tables, tables.passes + part[0], part[1]), parts)
+                visited = sum(done)
         return dataclasses.replace(tables, passes=tables.passes + count), visited
 
     def add_snapshot(self, tables: Tables, weight: float) -> None:
@@ -136,11 +145,12 @@ class ExternalSampler:
         )
         return regret, average, ctypes.c_int32(tables.bits == 16)
 
-    def _lane(self, tables: Tables, deals: Deals, count: int, lane: int) -> int:
+    def _passes(self, tables: Tables, first: int, count: int) -> int:
         assert self._library is not None
         o, largest = self.options, self.game.payoffs.largest
+        deals = self.game.deal(o.seed, first, count)
         numbers = _Numbers(
-            *(o.seed & (1 << 64) - 1, tables.passes, count, lane, self.threads),
+            *(o.seed & (1 << 64) - 1, first, count),
             *(o.unit, o.power, o.until, o.prune * largest, o.floor * largest, o.prune_share),
             *(o.warm_up, self._average_stages, 0),
         )
@@ -154,12 +164,11 @@ class ExternalSampler:
             )
         )
 
-    def _run_plain(self, tables: Tables, deals: Deals, count: int) -> int:
+    def _passes_plain(self, tables: Tables, first: int, count: int) -> int:
         if tables.bits != 32:
             raise ValueError("tables of 16 bits need the native code, and so a C++17 compiler")
-        visited = 0
+        deals, visited = self.game.deal(self.options.seed, first, count), 0
         for k in range(count):
             deal = Deals(deals.bucket[k], deals.outcome[k])
-            number = tables.passes + k
-            visited += external_pass(self.game, self.options, tables, number, deal)
+            visited += external_pass(self.game, self.options, tables, first + k, deal)
         return visited

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -91,14 +92,14 @@ def matched(sums: np.ndarray) -> np.ndarray:
     return np.where(total > 0, positive / np.where(total > 0, total, 1), even)
 
 
-def save_tables(path: Path, game: SampledGame, tables: Tables, **more: float) -> None:
+def save_tables(path: Path, game: SampledGame, tables: Tables, **more: Any) -> None:
     """Writes tables to one file, whole or not at all, with a checksum."""
     header = {"kind": KIND, "passes": tables.passes, **_identity(game, tables.bits), **more}
     save_arrays(path, header, {"regret": tables.regret, "average": tables.average})
 
 
-def load_tables(path: Path, game: SampledGame, bits: int = 32) -> tuple[Tables, dict[str, float]]:
-    """Returns (tables, further numbers) of a file.
+def load_tables(path: Path, game: SampledGame, bits: int = 32) -> tuple[Tables, dict[str, Any]]:
+    """Returns (tables, what else was saved) of a file.
 
     Raises:
         ValueError: the file is damaged, or of another game, menu or number of buckets.
@@ -112,7 +113,7 @@ def load_tables(path: Path, game: SampledGame, bits: int = 32) -> tuple[Tables, 
     return tables, {k: v for k, v in header.items() if k not in known}
 
 
-def _identity(game: SampledGame, bits: int) -> dict[str, object]:
+def _identity(game: SampledGame, bits: int) -> dict[str, Any]:
     return {
         "game": game.name,
         "sequences": game.tree.num_sequences,

@@ -39,7 +39,7 @@ struct Game {
 
 struct Options {
   uint64_t seed;
-  int64_t first, count, lane, lanes;  // passes first to first + count - 1, divided among lanes
+  int64_t first, count;               // passes first to first + count - 1
   double unit, power, until;          // weight of pass k: (1 + min(k, until) / unit) ^ power
   double prune, floor, share;         // regrets, in payoffs of weight 1; share of passes that prune
   int64_t warm_up;                    // passes before the first that prunes
@@ -208,11 +208,8 @@ int64_t Passes(const Game& game, const Options& options, const uint16_t* bucket,
   Pass<Form> pass(game, options, static_cast<typename Form::Entry*>(regret),
                   static_cast<typename Form::Entry*>(average));
   const int64_t n = game.players;
-  // A lane takes rounds of passes, so that every player traverses equally often in each of them.
-  for (int64_t round = options.lane; round * n < options.count; round += options.lanes) {
-    for (int64_t k = round * n; k < std::min(options.count, (round + 1) * n); ++k) {
-      pass.Run(options.first + k, bucket + k * n * game.stages, outcome + k * n);
-    }
+  for (int64_t k = 0; k < options.count; ++k) {
+    pass.Run(options.first + k, bucket + k * n * game.stages, outcome + k * n);
   }
   return pass.visited();
 }
@@ -241,7 +238,7 @@ void Snapshot(const Game& game, int64_t nodes, int32_t from, const int32_t* buck
 
 extern "C" {
 
-// Returns the nodes visited by the passes of one lane; `half` is 1 for tables of 16 bits.
+// Returns the nodes visited by some passes; `half` is 1 for tables of 16 bits.
 int64_t JaxsolveExternal(const Game* game, const Options* options, const uint16_t* bucket,
                          const int32_t* outcome, void* regret, void* average, int32_t half) {
   return half ? Passes<Half>(*game, *options, bucket, outcome, regret, average)
