@@ -78,6 +78,12 @@ from jaxsolve.holdem._range_figure import range_grid as range_grid
 from jaxsolve.holdem._range_figure import range_strategy as range_strategy
 from jaxsolve.holdem._range_file import format_range_file as format_range_file
 from jaxsolve.holdem._range_file import parse_range_file as parse_range_file
+from jaxsolve.holdem._range_match import RangeMatch as RangeMatch
+from jaxsolve.holdem._range_match import always as always
+from jaxsolve.holdem._range_match import match_plain as match_plain
+from jaxsolve.holdem._range_match import range_match as range_match
+from jaxsolve.holdem._range_match import strategy as strategy
+from jaxsolve.holdem._range_match import uniform_sums as uniform_sums
 from jaxsolve.holdem._report import Line as Line
 from jaxsolve.holdem._report import Reports as Reports
 from jaxsolve.holdem._report import boards as boards

@@ -12,6 +12,7 @@ from jaxsolve.mccfr._native import pots_native as pots_native
 from jaxsolve.mccfr._random import mix as mix
 from jaxsolve.mccfr._random import pass_key as pass_key
 from jaxsolve.mccfr._tables import Tables as Tables
+from jaxsolve.mccfr._tables import as_float as as_float
 from jaxsolve.mccfr._tables import entries_of as entries_of
 from jaxsolve.mccfr._tables import load_tables as load_tables
 from jaxsolve.mccfr._tables import make_tables as make_tables

@@ -30,7 +30,7 @@ from jaxsolve.waiting import waiting
 
 FILES = {
     "holdem": (("leaves.cc", "sweep.cc"), ("boards.h", "pool.h", "update.h")),
-    "mccfr": (("deal.cc", "mccfr.cc"), ("random.h", "strength.h")),
+    "mccfr": (("deal.cc", "match.cc", "mccfr.cc"), ("boards.h", "random.h", "strength.h")),
     "abstraction": (("abstraction.cc",), ("boards.h", "strength.h")),
 }
 """Libraries: their sources and headers in this folder."""
