@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jaxsolve.cli import _holdem_abstraction, _holdem_results, _setup
+from jaxsolve.cli import _holdem_abstraction, _holdem_blueprint, _holdem_results, _setup
 from jaxsolve.files import claim
 from jaxsolve.waiting import waiting
 
@@ -24,6 +24,8 @@ app.command("batch")(_holdem_results.batch)
 app.command("convert")(_holdem_results.convert)
 app.command("abstraction")(_holdem_abstraction.abstraction)
 app.command("buckets")(_holdem_abstraction.buckets)
+app.command("blueprint")(_holdem_blueprint.blueprint)
+app.command("match")(_holdem_blueprint.match)
 
 
 @app.callback()

@@ -38,6 +38,12 @@ def show(
     board: Annotated[str | None, typer.Option(help="cards on the table, after new cards")] = None,
 ) -> None:
     """Show one decision: each action, and with --hand the strategy and values of hands."""
+    if (folder / "blueprint.json").is_file():
+        from jaxsolve.cli._holdem_blueprint import show_blueprint
+        from jaxsolve.holdem import Blueprint
+
+        show_blueprint(Blueprint.load(folder), line, hand, board)
+        return
     result = _load(folder)
     with waiting("computing values"):
         node = result.node(line, board)

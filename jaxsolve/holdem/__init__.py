@@ -1,10 +1,10 @@
 """Hold'em: cards, betting, ranges, spots and their solution at full width."""
 
-from jaxsolve.holdem._abstraction import Abstraction as Abstraction
 from jaxsolve.holdem._abstraction import NO_BUCKET as NO_BUCKET
+from jaxsolve.holdem._abstraction import Abstraction as Abstraction
 from jaxsolve.holdem._abstraction_figure import bucket_grid as bucket_grid
-from jaxsolve.holdem._acpc import MatchState as MatchState
 from jaxsolve.holdem._acpc import VERSION as VERSION
+from jaxsolve.holdem._acpc import MatchState as MatchState
 from jaxsolve.holdem._acpc import action_text as action_text
 from jaxsolve.holdem._acpc import action_total as action_total
 from jaxsolve.holdem._acpc import answer as answer
@@ -17,11 +17,11 @@ from jaxsolve.holdem._batch import BoardRow as BoardRow
 from jaxsolve.holdem._batch import solve_boards as solve_boards
 from jaxsolve.holdem._bet_menu import BetMenu as BetMenu
 from jaxsolve.holdem._bet_menu import parse_stack as parse_stack
-from jaxsolve.holdem._betting import BetState as BetState
-from jaxsolve.holdem._betting import Betting as Betting
 from jaxsolve.holdem._betting import FOLD as FOLD
 from jaxsolve.holdem._betting import HUNL as HUNL
 from jaxsolve.holdem._betting import NLFH as NLFH
+from jaxsolve.holdem._betting import BetState as BetState
+from jaxsolve.holdem._betting import Betting as Betting
 from jaxsolve.holdem._betting import Options as Options
 from jaxsolve.holdem._betting import act as act
 from jaxsolve.holdem._betting import call_to as call_to
@@ -36,8 +36,12 @@ from jaxsolve.holdem._betting import start as start
 from jaxsolve.holdem._betting import start_at as start_at
 from jaxsolve.holdem._betting_tree import BettingTree as BettingTree
 from jaxsolve.holdem._betting_tree import betting_tree as betting_tree
+from jaxsolve.holdem._blueprint import Blueprint as Blueprint
+from jaxsolve.holdem._blueprint import train_blueprint as train_blueprint
 from jaxsolve.holdem._blueprint_game import HoldemGame as HoldemGame
 from jaxsolve.holdem._blueprint_game import holdem_game as holdem_game
+from jaxsolve.holdem._blueprint_report import blueprint_chart as blueprint_chart
+from jaxsolve.holdem._blueprint_report import write_blueprint_report as write_blueprint_report
 from jaxsolve.holdem._build_abstraction import abstraction_needs as abstraction_needs
 from jaxsolve.holdem._build_abstraction import build_abstraction as build_abstraction
 from jaxsolve.holdem._canonical import CanonicalBoards as CanonicalBoards

@@ -71,6 +71,14 @@ class HoldemGame:
         """By street."""
         return self.abstraction.buckets[: self.tree.num_stages]
 
+    def buckets_on(self, board: Sequence[int]) -> np.ndarray:
+        """Returns the bucket of every hand on a board of 0, 3, 4 or 5 cards, uint16 [1326]."""
+        if not len(board):
+            return self.abstraction.preflop
+        row, turned = canonical_boards(len(board)).find(np.asarray(board))
+        table = self._tables[len(board) - 3]
+        return np.asarray(table[int(row)][hand_after()[int(turned)]])
+
     def deal(self, seed: int, first: int, count: int) -> Deals:
         """Returns deals; see `SampledGame`. Cards are uniform."""
         return self.deal_cards(seed, first, count)[0]

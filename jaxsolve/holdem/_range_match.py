@@ -20,7 +20,6 @@ from jaxsolve import native
 from jaxsolve.holdem._bet_menu import BIG_BLIND
 from jaxsolve.holdem._blueprint_game import HoldemGame
 from jaxsolve.holdem._boards import hands_of, strength_order, strengths
-from jaxsolve.holdem._canonical import canonical_boards, hand_after
 from jaxsolve.holdem._cards import HANDS, NUM_CARDS
 from jaxsolve.mccfr import Tables, as_float, matched
 
@@ -152,17 +151,14 @@ def hands_by_strength(
         int32 [H], numbers of hands; int32 [H], strengths; uint16 [players, stages, H], buckets.
     """
     hands = hands_of(board.tolist())
-    strength = strengths(hands, board[None])[0]
+    strength = strengths(hands, [board.tolist()])[0]
     order = np.argsort(strength, kind="stable")
     hands, strength = hands[order], strength[order]
     stages = games[0].tree.num_stages
     bucket = np.empty((len(games), stages, len(hands)), np.uint16)
     for i, game in enumerate(games):
-        tables = (game.abstraction.flop, game.abstraction.turn, game.abstraction.river)
-        bucket[i, 0] = game.abstraction.preflop[hands]
-        for stage in range(1, stages):
-            row, turned = canonical_boards(stage + 2).find(board[: stage + 2])
-            bucket[i, stage] = tables[stage - 1][int(row)][hand_after()[int(turned), hands]]
+        for stage, cards in enumerate((0, 3, 4, 5)[:stages]):
+            bucket[i, stage] = game.buckets_on(board[:cards].tolist())[hands]
     return hands, strength, bucket
 
 

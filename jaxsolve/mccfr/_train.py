@@ -131,6 +131,7 @@ class _Loop:
         else:
             self.tables = make_tables(sampler.game, bits)
         self.began = self.tables.passes
+        sampler.game.deal(sampler.options.seed, 0, 1)  # what dealing makes once does not count
 
     def over(self, passes: int | None, end: float | None) -> bool:
         """Returns whether one of the limits is reached."""

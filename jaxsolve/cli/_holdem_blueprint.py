@@ -1,0 +1,157 @@
+"""`jaxsolve holdem blueprint` and `match`: strategies of the whole game, trained and compared."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from jaxsolve.cli import _setup
+from jaxsolve.cli._games import show as show_table
+
+if TYPE_CHECKING:
+    from jaxsolve.holdem import Blueprint
+
+Folder = Annotated[Path, typer.Argument(help="a directory of jaxsolve holdem blueprint --out")]
+
+
+def blueprint(
+    menu: Annotated[Path, typer.Argument(help="a MENU.toml of bet sizes, see docs/blueprint.md")],
+    out: Annotated[Path, typer.Option(help="directory for the tables, charts and result.json")],
+    abstraction: Annotated[
+        Path | None,
+        typer.Option(help="a directory of jaxsolve holdem abstraction; by default one is built"),
+    ] = None,
+    buckets: Annotated[
+        str, typer.Option(help="of the abstraction that is built: 200, or 200,200,200")
+    ] = "200",
+    players: Annotated[int | None, typer.Option(help="instead of the menu's", min=2, max=9)] = None,
+    stack: Annotated[
+        str | None, typer.Option(help='instead of the menu\'s, such as "100bb"')
+    ] = None,
+    minutes: Annotated[float | None, typer.Option(help="of training, in all", min=0)] = None,
+    passes: Annotated[int | None, typer.Option(help="traversals, in all", min=1)] = None,
+    threads: Annotated[int | None, typer.Option(help="all processors by default", min=1)] = None,
+    bits: Annotated[int, typer.Option(help="of a table's entry, 32 or 16")] = 32,
+    seed: Annotated[int, typer.Option(help="of deals and choices", min=0)] = 0,
+    boards: Annotated[int, typer.Option(help="of a measurement, 0 for none", min=0)] = 20,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="one JSON object per measurement on standard output")
+    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="go on in --out")] = False,
+) -> None:
+    """Train a strategy of the whole game by sampled CFR.
+
+    Leaves tables.npz, blueprint.json, result.json and, with matplotlib, curve.png and a chart of
+    the first decision, preflop.png, in --out. Ctrl-C keeps what there is; --resume goes on.
+    """
+    _setup.check_out(out)
+    if minutes is None and passes is None:
+        raise ValueError("say when to stop: --minutes 20, or --passes 10000000")
+    import logging
+    import os
+
+    from jaxsolve import holdem as he
+    from jaxsolve.caches import cache_folder
+    from jaxsolve.mccfr import Options
+
+    logging.basicConfig(format="%(message)s", level=logging.INFO)
+    logging.getLogger("jax").setLevel(logging.WARNING)
+    read = he.BetMenu.load(menu, players=players, stack=stack)
+    options = Options(seed=seed, average_stages=None if read.players == 2 else 1)
+    if abstraction is None:
+        counts = _counts(buckets)
+        folder = (cache_folder() or out) / f"abstraction-{'-'.join(map(str, counts))}"
+        found = he.build_abstraction(counts, out=folder)
+    else:
+        found = he.Abstraction.load(abstraction)
+
+    def report(row: dict[str, Any]) -> None:
+        if as_json:
+            print(json.dumps(row), flush=True)
+
+    made = he.train_blueprint(
+        read,
+        found,
+        out=out,
+        minutes=minutes,
+        passes=passes,
+        options=options,
+        threads=threads or os.cpu_count() or 1,
+        bits=bits,
+        resume=resume,
+        boards=boards,
+        measure_seconds=60 if minutes is None else min(60.0, 15 * minutes),
+        report=report,
+    )
+    he.write_blueprint_report(made, out)
+    print(f"{made}\nwritten to {out}", file=sys.stderr)
+
+
+def match(
+    first: Folder,
+    second: Annotated[
+        str, typer.Argument(help='another directory, or "uniform", "call" or "allin"')
+    ],
+    boards: Annotated[int, typer.Option(help="sampled boards, each in both seats", min=2)] = 100,
+    seed: Annotated[int, typer.Option(help="of the boards", min=0)] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
+) -> None:
+    """Play two heads-up blueprints of one menu against each other, exactly over all hands."""
+    import os
+
+    from jaxsolve import holdem as he
+
+    one = he.Blueprint.load(first)
+    simple = {"uniform": None, "call": "c", "allin": "a"}
+    if second in simple:
+        letter = simple[second]
+        sums = he.uniform_sums(one.game) if letter is None else he.always(one.game, letter)
+        other = one.game, sums
+    else:
+        other = he.Blueprint.load(Path(second)).strategy
+    found = he.range_match(
+        one.strategy, other, boards=boards, seed=seed, threads=os.cpu_count() or 1, progress=True
+    )
+    if as_json:
+        row = {"mbb": found.mbb, "low": found.low, "high": found.high, "boards": boards}
+        print(json.dumps({"first": str(first), "second": second, **row}))
+    else:
+        print(f"{first} against {second}: {found}")
+
+
+def show_blueprint(made: Blueprint, line: str, hand: str | None, board: str | None) -> None:
+    """Prints the strategy after a line: by action, or of some hands."""
+    import numpy as np
+    import rich.table
+
+    from jaxsolve.holdem import hand_name, parse_cards, parse_range
+
+    cards = parse_cards(board) if board else ()
+    policy, reach = made.policy(line, cards), made.reach(line, cards)
+    actions = made.actions(line)
+    if hand is None:
+        often = (policy * reach[:, None]).sum(0) / max(reach.sum(), 1e-300)
+        table = rich.table.Table("action", "frequency")
+        for word, share in zip(actions, often, strict=True):
+            table.add_row(word, f"{100 * share:.1f}%")
+        print(f"{line or 'first decision'}: {reach.sum():.0f} of 1,326 hands reach it")
+    else:
+        table = rich.table.Table("hand", "reach", *actions)
+        for h in np.flatnonzero((parse_range(hand) > 0) & (policy.sum(1) > 0)):
+            cells = [f"{100 * p:.1f}%" for p in policy[h]]
+            table.add_row(hand_name(int(h)), f"{reach[h]:.3f}", *cells)
+    show_table(table)
+
+
+def _counts(text: str) -> list[int]:
+    try:
+        found = [int(part) for part in text.split(",")]
+    except ValueError:
+        found = []
+    if len(found) not in (1, 3):
+        raise ValueError(f"--buckets {text}: write one number, or three: 200,200,200")
+    return found * (3 if len(found) == 1 else 1)

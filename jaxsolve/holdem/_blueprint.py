@@ -1,0 +1,280 @@
+"""Blueprints: strategies of the whole game of hold'em, trained by sampled CFR."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jaxsolve.files import claim, write_atomic
+from jaxsolve.holdem._abstraction import Abstraction
+from jaxsolve.holdem._bet_menu import STREETS, BetMenu
+from jaxsolve.holdem._blueprint_game import HoldemGame, holdem_game
+from jaxsolve.holdem._cards import NUM_HANDS
+from jaxsolve.holdem._cells import possible
+from jaxsolve.holdem._range_match import range_match
+from jaxsolve.mccfr import (
+    CHECKPOINT,
+    ExternalSampler,
+    Options,
+    Tables,
+    as_float,
+    load_tables,
+    matched,
+    table_bytes,
+    train,
+)
+
+log = logging.getLogger("jaxsolve")
+
+HEADER = "blueprint.json"
+KIND = "blueprint of hold'em"
+CARDS = (0, 3, 4, 5)
+"""Cards on the board by street."""
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Blueprint:
+    """A strategy of the whole game.
+
+    Attributes:
+        game: menu, buckets and public actions.
+        tables: regrets and averages.
+        seconds: of training.
+        rows: what was measured on the way.
+    """
+
+    game: HoldemGame
+    tables: Tables
+    seconds: float
+    rows: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def strategy(self) -> tuple[HoldemGame, np.ndarray]:
+        """The average strategy, for `range_match`."""
+        return self.game, self.tables.average
+
+    def policy(self, line: str, board: Sequence[int] = ()) -> np.ndarray:
+        """Returns float64 [1326, actions], the average policy of every hand after a line.
+
+        Args:
+            line: such as "r250 c / x", see `ActionTree.find`.
+            board: the cards of its street; hands that share a card with it get zeros.
+
+        Raises:
+            ValueError: there is no such line, or the board is not of its street.
+        """
+        node = self.game.tree.find(line)
+        if not self.game.tree.count[node]:
+            raise ValueError(f"{line!r}: the hand is over there")
+        street = int(self.game.tree.stage[node])
+        if len(board) != CARDS[street]:
+            raise ValueError(
+                f"{line!r} is on the {STREETS[street]}, whose board has {CARDS[street]} cards, "
+                f"not {len(board)}"
+            )
+        return self._policy_at(node, board)
+
+    def reach(self, line: str, board: Sequence[int] = ()) -> np.ndarray:
+        """Returns float64 [1326], how often the next to act plays each hand to the end of a line.
+
+        Args:
+            line: see `policy`.
+            board: the cards of its street.
+        """
+        tree = self.game.tree
+        end = node = tree.find(line)
+        out = np.ones(NUM_HANDS)
+        while (above := int(tree.parent[node])) >= 0:
+            if tree.actor[above] == tree.actor[end]:
+                shown = board[: CARDS[int(tree.stage[above])]]
+                out *= self._policy_at(above, shown)[:, node - int(tree.child[above])]
+            node = above
+        return np.where(possible(board), out, 0.0)
+
+    def _policy_at(self, node: int, board: Sequence[int]) -> np.ndarray:
+        count = int(self.game.tree.count[node])
+        first, last = self.tables.row[node : node + 2]
+        rows = matched(as_float(self.tables.average[first:last]).reshape(-1, count))
+        bucket = self.game.buckets_on(board)
+        held = bucket < len(rows)
+        return np.where(held[:, None], rows[np.where(held, bucket, 0)], 0.0)
+
+    def actions(self, line: str) -> tuple[str, ...]:
+        """Returns the actions after a line in words: "f", "x", "c", "b150", "r450" or "a"."""
+        tree = self.game.tree
+        first = int(tree.child[node := tree.find(line)])
+        return tuple(tree.label[c] for c in range(first, first + int(tree.count[node])))
+
+    @classmethod
+    def load(cls, folder: Path | str, *, abstraction: Abstraction | None = None) -> Blueprint:
+        """Returns the blueprint in a directory of `train_blueprint`.
+
+        Raises:
+            FileNotFoundError: there is none, or its abstraction is gone.
+            ValueError: it is damaged, or the abstraction is not the one that it was trained on.
+        """
+        folder = Path(folder)
+        header = read_header(folder)
+        menu = BetMenu.parse(header["menu"])
+        if abstraction is None:
+            abstraction = Abstraction.load(header["abstraction"], verify=False)
+        check_abstraction(header, abstraction)
+        game = holdem_game(menu, abstraction)
+        tables, more = load_tables(folder / CHECKPOINT, game, header["bits"])
+        return cls(game, tables, more["seconds"], tuple(more["rows"]))
+
+    def __repr__(self) -> str:
+        return (
+            f"Blueprint({self.tables.passes:,} passes, {self.seconds / 60:.1f} min, {self.game!r})"
+        )
+
+
+def read_header(folder: Path) -> dict[str, Any]:
+    """Returns what `blueprint.json` in a directory says.
+
+    Raises:
+        FileNotFoundError: there is none.
+        ValueError: it is something else.
+    """
+    path = folder / HEADER
+    if not path.is_file():
+        raise FileNotFoundError(f"{folder} has no blueprint: no {HEADER} in it")
+    try:
+        header = json.loads(path.read_text())
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path} is damaged: {error}") from None
+    if not isinstance(header, dict) or header.get("kind") != KIND:
+        raise ValueError(f"{path} is no {KIND}")
+    return header
+
+
+def check_abstraction(header: dict[str, Any], abstraction: Abstraction) -> None:
+    """Refuses another abstraction than the one that a blueprint was trained on.
+
+    Raises:
+        ValueError: their checksums differ.
+    """
+    if header["checksum"] != abstraction.checksum:
+        raise ValueError(
+            f"the blueprint was trained on buckets {header['checksum']:08x}, and "
+            f"{header['abstraction']} holds {abstraction.checksum:08x}"
+        )
+
+
+def train_blueprint(
+    menu: BetMenu,
+    abstraction: Abstraction | Path | str,
+    *,
+    out: Path,
+    minutes: float | None = None,
+    passes: int | None = None,
+    options: Options | None = None,
+    threads: int = 1,
+    bits: int = 32,
+    resume: bool = False,
+    boards: int = 20,
+    measure_seconds: float = 60,
+    checkpoint_seconds: float = 120,
+    report: Callable[[dict[str, Any]], None] | None = None,
+    progress: bool = True,
+) -> Blueprint:
+    """Trains a strategy of the whole game by external sampling, in a directory.
+
+    Heads-up, the strategy plays its own snapshot of the measurement before over `boards` boards
+    every `measure_seconds`: a proxy of progress, not a distance from equilibrium.
+
+    Args:
+        menu: the bets.
+        abstraction: buckets, or the directory that holds them.
+        out: gets blueprint.json and tables.npz.
+        minutes, passes: when to stop, see `mccfr.train`.
+        options: weights and pruning; by default linear weights, averages in passes heads-up, and of
+            the first street with more players, whose later streets are averaged by snapshots.
+        threads: they share the tables.
+        bits: of entries, 32 or 16.
+        resume: go on in `out`.
+        boards: of a measurement; 0 for none.
+        measure_seconds, checkpoint_seconds: between two of each.
+        report: gets each row.
+        progress: show a bar.
+
+    Raises:
+        ValueError: wrong numbers, or `out` holds another run.
+        MemoryError: the tables do not fit; says how much they need.
+    """
+    if not isinstance(abstraction, Abstraction):
+        abstraction = Abstraction.load(abstraction)
+    if options is None:
+        options = Options(average_stages=None if menu.players == 2 else 1)
+    game = holdem_game(menu, abstraction)
+    needs = table_bytes(game.tree, game.num_buckets, bits)
+    log.info("%r: %.0f MB of tables", game, needs / 1e6)
+    sampler = ExternalSampler(game, options, threads=threads)
+    before: list[np.ndarray] = []
+
+    def measure(tables: Tables) -> dict[str, Any]:
+        row: dict[str, Any] = {}
+        if boards and menu.players == 2:
+            if before:
+                found = range_match(
+                    (game, tables.average), (game, before.pop()), boards=boards, threads=threads
+                )
+                row = {"against": "snapshot before", "mbb": found.mbb}
+                row |= {"low": found.low, "high": found.high}
+            before[:] = [tables.average.copy()]
+        if report is not None:
+            report({"passes": tables.passes, **row})
+        return row
+
+    with claim(out):
+        if resume:
+            check_abstraction(read_header(out), abstraction)
+        else:
+            header = {
+                "kind": KIND,
+                "menu": menu_table(menu),
+                "abstraction": str(abstraction_folder(abstraction)),
+                "checksum": abstraction.checksum,
+                "bits": bits,
+                "options": {k: v for k, v in dataclasses.asdict(options).items() if v != np.inf},
+            }
+            write_atomic(out / HEADER, json.dumps(header, indent=1).encode())
+        found = train(
+            sampler,
+            passes=passes,
+            minutes=minutes,
+            bits=bits,
+            out=out,
+            resume=resume,
+            checkpoint_seconds=checkpoint_seconds,
+            measure=measure,
+            measure_seconds=measure_seconds,
+            progress=progress,
+        )
+    return Blueprint(game, found.tables, found.seconds, found.rows)
+
+
+def menu_table(menu: BetMenu) -> dict[str, Any]:
+    """Returns a menu as the table of a TOML file, see `BetMenu.parse`."""
+    return {
+        "players": menu.players,
+        "stack": menu.stack,
+        **{
+            name: {"sizes": [[str(s) for s in x] for x in street.sizes], "repeat": street.repeat}
+            for name, street in zip(STREETS, menu.streets, strict=True)
+        },
+    }
+
+
+def abstraction_folder(abstraction: Abstraction) -> Path:
+    """Returns the directory whose files an abstraction reads."""
+    file = getattr(abstraction.flop, "filename", None)
+    if file is None:
+        raise ValueError("a blueprint needs buckets that are in a directory")
+    return Path(file).parent

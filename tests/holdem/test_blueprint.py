@@ -1,0 +1,158 @@
+"""Blueprints: trained, kept, resumed and looked at, with buckets that cost nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from jaxsolve import holdem
+from jaxsolve.cli import main
+from jaxsolve.holdem import Abstraction, BetMenu, Blueprint, train_blueprint
+
+MENU = """
+stack = "5bb"
+preflop.sizes = [["100%", "a"]]
+flop.sizes = [["100%", "a"]]
+turn.sizes = [["a"]]
+river.sizes = [["a"]]
+"""
+BUCKETS = (169, 3, 1, 1)
+
+
+@pytest.fixture(scope="module")
+def buckets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory of an abstraction: hands by chance in three buckets on the flop, one later."""
+    folder = tmp_path_factory.mktemp("buckets")
+    for street, rows in (("flop", 1_755), ("turn", 16_432), ("river", 134_459)):
+        table = np.lib.format.open_memmap(
+            folder / f"{street}.npy", "w+", np.uint16, (rows, holdem.NUM_HANDS)
+        )  # holes in a file: what is not written takes no room
+        if street == "flop":
+            table[:] = np.random.default_rng(0).integers(0, 3, table.shape)
+            meets = (
+                holdem.HANDS[None, :, :, None] == holdem.canonical_boards(3).boards[:, None, None]
+            )
+            table[meets.any((2, 3))] = 65_535
+        table.flush()
+    header = {
+        "kind": "card abstraction of hold'em",
+        "version": 1,
+        "deck": "23456789TJQKA x cdhs",
+        "buckets": BUCKETS,
+        "seed": 0,
+        "crc32": {"flop": 1, "turn": 2, "river": 3},
+        "mean_strength": {"flop": [0.2, 0.5, 0.7], "turn": [0.5], "river": [0.5]},
+    }
+    (folder / "abstraction.json").write_text(json.dumps(header))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def abstraction(buckets: Path) -> Abstraction:
+    return Abstraction.load(buckets, verify=False)
+
+
+@pytest.fixture
+def menu(tmp_path: Path) -> Path:
+    path = tmp_path / "menu.toml"
+    path.write_text(MENU)
+    return path
+
+
+def test_train_load_and_look(
+    tmp_path: Path,
+    menu: Path,
+    abstraction: Abstraction,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    out, rows = tmp_path / "out", []  # type: Path, list[dict[str, Any]]
+    made = train_blueprint(
+        BetMenu.load(menu),
+        abstraction,
+        out=out,
+        passes=60_000,
+        measure_seconds=0.01,
+        boards=2,
+        report=rows.append,
+        progress=False,
+    )
+    assert rows[-1]["against"] == "snapshot before"
+    assert rows[-1]["low"] < rows[-1]["mbb"] < rows[-1]["high"]
+    again = Blueprint.load(out)
+    np.testing.assert_array_equal(again.tables.average, made.tables.average)
+    assert again.rows == made.rows
+    policy = again.policy("")
+    np.testing.assert_allclose(policy.sum(1), 1)
+    assert again.actions("") == ("f", "c", "r300", "a")
+    aces = (holdem.parse_range("AA") > 0).nonzero()[0]
+    assert policy[aces, 0].max() < 0.01  # nobody folds aces
+    board = holdem.parse_cards("Td9d6h")
+    reach = again.reach("c x", board)
+    assert 0 < reach.sum() < holdem.NUM_HANDS
+    assert not reach[~(again.policy("c x", board).sum(1) > 0)].any()
+    holdem.write_blueprint_report(made, out)
+    assert json.loads((out / "result.json").read_text())["rows"][0]["sampler"] == "external"
+    assert {"preflop.png", "curve.png"} <= {p.name for p in out.iterdir()}
+    call(monkeypatch, "show", str(out), "c x", "--board", "Td9d6h", "--hand", "AhAd")
+    assert "AhAd" in capsys.readouterr().out
+
+
+def test_another_game_is_refused(tmp_path: Path, menu: Path, abstraction: Abstraction) -> None:
+    read, quiet = BetMenu.load(menu), {"passes": 64, "progress": False, "boards": 0}
+    train_blueprint(read, abstraction, out=tmp_path, **quiet)  # type: ignore[arg-type]
+    other = dataclasses.replace(abstraction, checksum=5)
+    with pytest.raises(ValueError, match="was trained on buckets"):
+        Blueprint.load(tmp_path, abstraction=other)
+    with pytest.raises(ValueError, match="was trained on buckets"):
+        train_blueprint(read, other, out=tmp_path, resume=True, **quiet)  # type: ignore[arg-type]
+    deep = BetMenu.load(menu, stack="6bb")
+    with pytest.raises(ValueError, match="belongs to another run"):
+        train_blueprint(deep, abstraction, out=tmp_path, resume=True, **quiet)  # type: ignore[arg-type]
+    with pytest.raises(FileNotFoundError, match=r"no blueprint\.json"):
+        Blueprint.load(tmp_path / "nothing")
+    made = Blueprint.load(tmp_path)
+    for line, board, words in (
+        ("c b7", (), "'b7' cannot follow 'c'"),
+        ("f", (), "the hand is over"),
+        ("c x", (0, 1), "whose board has 3 cards, not 2"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            made.policy(line, board)
+
+
+def test_commands(
+    tmp_path: Path, menu: Path, buckets: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(holdem.Abstraction, "load", _unverified(holdem.Abstraction.load))
+    words = ["blueprint", str(menu), "--abstraction", str(buckets), "--boards", "0"]
+    for name in ("one", "two"):
+        seed = ["--seed", "1" if name == "one" else "2"]
+        out = ["--out", str(tmp_path / name)]
+        call(monkeypatch, *words, "--passes", "20000", "--threads", "1", *seed, *out)
+    capsys.readouterr()
+    one, two = str(tmp_path / "one"), str(tmp_path / "two")
+    call(monkeypatch, "match", one, two, "--boards", "2", "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert found["low"] < found["mbb"] < found["high"]
+    call(monkeypatch, "match", one, "uniform", "--boards", "8", "--json")
+    assert json.loads(capsys.readouterr().out)["mbb"] > 0
+
+
+def _unverified(load: Any) -> Any:
+    """The tables here have made-up checksums."""
+    return lambda path, *, verify=True: load(path, verify=False)
+
+
+def call(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
+    """Runs `jaxsolve holdem ...`."""
+    monkeypatch.setattr("sys.argv", ["jaxsolve", "holdem", *words])
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code
