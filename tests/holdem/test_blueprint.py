@@ -150,9 +150,11 @@ def _unverified(load: Any) -> Any:
 
 
 def call(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
-    """Runs `jaxsolve holdem ...`."""
+    """Runs `jaxsolve holdem ...`, which has to succeed."""
     monkeypatch.setattr("sys.argv", ["jaxsolve", "holdem", *words])
+    status: Any = 0
     try:
         main()
     except SystemExit as end:
-        assert not end.code
+        status = end.code
+    assert not status
