@@ -4,6 +4,7 @@
 
 RUN = .venv/bin
 PYTHON = python3 python3.13 python3.12 python3.11
+FLOOR_PYTHON = python3.11
 WORKERS = 2
 MINUTES = 60
 
@@ -26,6 +27,7 @@ help:
 	@echo 'make demo       solve Leduc poker: a curve, its picture and a policy in runs/leduc'
 	@echo 'make test       the default suite: a test of every claim, in minutes'
 	@echo 'make test-slow  the other tests: larger games, more samples, the studies'
+	@echo 'make test-floors  the default suite with the lowest versions allowed (Python 3.11)'
 	@echo 'make env        the development environment in .venv'
 	@echo 'make lint       ruff: rules and format'
 	@echo 'make types      mypy'
@@ -36,7 +38,7 @@ help:
 	@echo 'make bench      speed against OpenSpiel and LiteEFG (needs a C++17 compiler)'
 	@echo 'make fuzz       faults found in MINUTES=60 of random games, inputs, kills and sanitizers'
 	@echo 'make ci         what has to pass before a change lands'
-	@echo 'make clean      remove what these targets made, except .venv and runs/'
+	@echo 'make clean      remove what these targets made, except .venv, .venv-floors and runs/'
 
 env: .venv/dev
 
@@ -52,6 +54,9 @@ test: .venv/dev
 
 test-slow: .venv/dev
 	$(RUN)/python -m pytest -n $(WORKERS) --dist loadfile --timeout 900 -m slow
+
+test-floors: .venv-floors/dev
+	.venv-floors/bin/python -m pytest -n $(WORKERS) --dist loadfile -W ignore::DeprecationWarning
 
 lint: .venv/dev
 	$(RUN)/ruff check .
@@ -102,6 +107,15 @@ clean:
 .venv/bench: .venv/python pyproject.toml
 	@extra=bench,plot; wheels=; $(INSTALL)
 
+# The oldest Python with the lowest versions that pyproject.toml allows, in an environment of their
+# own. Old packages use what the newest ones below them deprecate: such warnings are no errors there.
+.venv-floors/dev: pyproject.toml .ci/floors.py
+	$(FLOOR_PYTHON) -m venv --clear .venv-floors
+	.venv-floors/bin/python .ci/floors.py > .venv-floors/constraints.txt
+	.venv-floors/bin/python -m pip install --quiet --no-input --disable-pip-version-check \
+	    --only-binary=:all: --constraint .venv-floors/constraints.txt --editable '.[dev]'
+	touch .venv-floors/dev
+
 .venv/python:
 	@found=; for c in $(PYTHON); do \
 	    if "$$c" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
@@ -118,4 +132,4 @@ clean:
 	    echo 'install the package python3-venv' >&2; rm -rf .venv; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: help env demo test lint types format notebooks write-notebooks docs bench fuzz ci clean
+.PHONY: help env demo test test-slow test-floors lint types format notebooks write-notebooks docs bench fuzz ci clean
