@@ -27,6 +27,8 @@ NOT_RUN = {
     "python": "installs, or records results",
     "jaxsolve bench": "minutes; tests/bench has its parts",
     "jaxsolve reproduce": "hours, but for --quick; tests/experiments runs every study in small",
+    "jaxsolve holdem abstraction": "a minute; tests/holdem has a smaller one",
+    "jaxsolve holdem buckets": "reads what the command above makes",
     "jaxsolve view": "serves pages until it is stopped, but for --export",
 }
 """Commands that are only parsed, and why."""
