@@ -37,7 +37,7 @@ def abstraction(
     try:
         made = build_abstraction(counts, out=out, seed=seed)
     except KeyboardInterrupt:
-        print(f"stopped; nothing was left in {out}", file=sys.stderr)
+        print(f"stopped; nothing new is in {out}", file=sys.stderr)
         raise typer.Exit(130) from None
     seconds = time.perf_counter() - start
     print(f"{made}\n{seconds:.1f} s{_peak()}, written to {out}", file=sys.stderr)

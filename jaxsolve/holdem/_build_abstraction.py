@@ -311,7 +311,8 @@ def _tables(folder: Path) -> Iterator[dict[str, _Table]]:
         yield tables
     finally:
         for table in tables.values():
-            table.close()
+            with contextlib.suppress(OSError):  # a full disk, which the block has met as well
+                table.close()
             table.path.unlink(missing_ok=True)
 
 

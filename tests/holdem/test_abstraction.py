@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from jaxsolve import holdem
+from jaxsolve.abstraction import in_chunks
 from jaxsolve.cli import main
 from jaxsolve.holdem import Abstraction
 from jaxsolve.holdem import _build_abstraction as build
@@ -195,6 +196,21 @@ def test_an_abstraction_of_the_same_numbers_is_kept(
     damaged = copy(folder, tmp_path / "damaged", crc32={"flop": 1, "turn": 2, "river": 3})
     with pytest.raises(RuntimeError, match="building"):
         holdem.build_abstraction(BUCKETS[1:], out=damaged)
+
+
+def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    def start(counts: Any, tables: Any, *_: Any) -> None:
+        in_chunks(lambda low, high: tables["river"].write(low, np.zeros(1)), 100, 10)
+
+    monkeypatch.setattr(build, "_build", start)
+    monkeypatch.setattr(build._Table, "write", write)
+    monkeypatch.setattr(build._Table, "close", write)
+    with pytest.raises(OSError, match="No space left"):
+        holdem.build_abstraction(2, out=tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} <= {".lock"}
 
 
 def test_picture_has_a_strip_for_each_bucket(folder: Path) -> None:
