@@ -26,6 +26,7 @@ app.command("abstraction")(_holdem_abstraction.abstraction)
 app.command("buckets")(_holdem_abstraction.buckets)
 app.command("blueprint")(_holdem_blueprint.blueprint)
 app.command("match")(_holdem_blueprint.match)
+app.command("lbr")(_holdem_blueprint.lbr)
 
 
 @app.callback()

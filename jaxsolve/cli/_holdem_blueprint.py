@@ -123,6 +123,36 @@ def match(
         print(f"{first} against {second}: {found}")
 
 
+def lbr(
+    folder: Folder,
+    boards: Annotated[int, typer.Option(help="sampled boards, each in both seats", min=2)] = 20,
+    raises: Annotated[bool, typer.Option(help="whether the responder raises, too")] = True,
+    runouts: Annotated[int, typer.Option(help="by which it judges hands", min=1)] = 64,
+    seed: Annotated[int, typer.Option(help="of boards and runouts", min=0)] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
+) -> None:
+    """Bound the exploitability of a heads-up blueprint from below, by local best response."""
+    import os
+
+    from jaxsolve import holdem as he
+
+    made = he.Blueprint.load(folder)
+    found = he.local_best_response(
+        made.strategy,
+        boards=boards,
+        raises=raises,
+        runouts=runouts,
+        seed=seed,
+        threads=os.cpu_count() or 1,
+        progress=True,
+    )
+    if as_json:
+        row = {"mbb": found.mbb, "low": found.low, "high": found.high, "boards": boards}
+        print(json.dumps({"blueprint": str(folder), "raises": raises, **row}))
+    else:
+        print(f"a local best response wins {found} from {folder}")
+
+
 def show_blueprint(made: Blueprint, line: str, hand: str | None, board: str | None) -> None:
     """Prints the strategy after a line: by action, or of some hands."""
     import numpy as np

@@ -70,6 +70,7 @@ from jaxsolve.holdem._display import strategy_html as strategy_html
 from jaxsolve.holdem._equity import equity as equity
 from jaxsolve.holdem._export import export_csv as export_csv
 from jaxsolve.holdem._flop_holdem import flop_holdem as flop_holdem
+from jaxsolve.holdem._local_best_response import local_best_response as local_best_response
 from jaxsolve.holdem._lock import lock as lock
 from jaxsolve.holdem._node import NodeReport as NodeReport
 from jaxsolve.holdem._operators import OPERATORS as OPERATORS

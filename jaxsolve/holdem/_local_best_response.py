@@ -1,0 +1,224 @@
+"""Local best response to a known strategy of hold'em: a lower bound of its exploitability.
+
+Lisy & Bowling 2017, "Equilibrium approximation quality of current no-limit poker bots". The
+responder knows the strategy, so it knows the range of hands that the opponent holds at every public
+state. At each decision it compares folding, calling and raising by what they would win if both then
+checked and called to the showdown, where a raise also wins the pot as often as the opponent folds.
+That is a strategy like any other, and what it wins bounds exploitability from below.
+
+Differs from the paper: only boards are sampled. On each of them the responder plays all its hands
+at once against all actions and hands of the opponent, so that twenty boards say what took many
+thousands of hands. It decides by the cards that are out: strength at the showdown is a mean over
+runouts that are drawn apart from the board.
+"""
+
+from __future__ import annotations
+
+import functools
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from tqdm import tqdm
+
+from jaxsolve.holdem._blueprint_game import HoldemGame
+from jaxsolve.holdem._boards import showdown_signs, strengths
+from jaxsolve.holdem._cards import HANDS, NUM_CARDS, NUM_HANDS
+from jaxsolve.holdem._range_match import RangeMatch
+from jaxsolve.mccfr import as_float, matched
+
+_ALL = np.arange(NUM_HANDS)
+_CARDS = (0, 3, 4, 5)
+
+
+def local_best_response(
+    strategy: tuple[HoldemGame, np.ndarray],
+    *,
+    boards: int = 20,
+    raises: bool = True,
+    runouts: int = 64,
+    seed: int = 0,
+    threads: int = 1,
+    progress: bool = False,
+) -> RangeMatch:
+    """Returns what a local best response wins from a strategy, the mean of both seats.
+
+    Args:
+        strategy: a heads-up game and sums of its policy, as `range_match` takes it.
+        boards: how many are sampled.
+        raises: whether the responder also tries the raises of the menu; else it calls or folds.
+        runouts: by which it judges hands on the flop; before it, four times as many.
+        seed: of boards and runouts.
+        threads: boards are independent.
+        progress: show a bar.
+
+    Raises:
+        ValueError: more than two players, or a table of another size.
+    """
+    game, sums = strategy[0], as_float(np.asarray(strategy[1]))
+    if game.menu.players != 2:
+        raise ValueError("a local best response is to one opponent; this game has more players")
+    if len(sums) != int(game.tree.rows(game.num_buckets)[-1]):
+        raise ValueError(f"a table of {len(sums):,} entries is not of {game!r}")
+    if boards < 1 or runouts < 1:
+        raise ValueError(f"boards and runouts are 1 or more, not {boards} and {runouts}")
+    before, *keys = np.random.SeedSequence(seed).spawn(boards + 1)
+    preflop = _signs(np.array([], int), 4 * runouts, np.random.default_rng(before))
+
+    def play(key: np.random.SeedSequence) -> tuple[np.ndarray, float]:
+        rng = np.random.default_rng(key)
+        board = rng.permutation(NUM_CARDS)[:5]
+        signs = [preflop, *(_signs(board[:k], runouts, rng) for k in _CARDS[1:])]
+        walks = [_Walk(game, sums, board, seat, signs, raises) for seat in range(2)]
+        return board, float(np.mean([w.value() for w in walks]))
+
+    with ThreadPoolExecutor(threads) as pool:
+        found = list(tqdm(pool.map(play, keys), total=boards, disable=not progress, unit="board"))
+    return RangeMatch(
+        np.stack([b for b, _ in found]).astype(np.uint8), np.array([won for _, won in found])
+    )
+
+
+class _Walk:
+    """One seat of the responder on one board."""
+
+    def __init__(
+        self,
+        game: HoldemGame,
+        sums: np.ndarray,
+        board: np.ndarray,
+        seat: int,
+        signs: list[np.ndarray],
+        raises: bool,
+    ) -> None:
+        self.game, self.tree, self.seat, self.raises, self.signs = (
+            game,
+            game.tree,
+            seat,
+            raises,
+            signs,
+        )
+        self.sums, self.rows = sums, game.tree.rows(game.num_buckets)
+        self.bucket = [game.buckets_on(board[:k].tolist()).astype(int) for k in _CARDS]
+        self.live = _live(board)
+        self.end_of = np.full(self.tree.num_nodes, -1)
+        self.end_of[self.tree.ends] = np.arange(len(self.tree.ends))
+        self.stack = game.menu.stack
+
+    def value(self) -> float:
+        """Returns the chips that the responder wins, a hand."""
+        every = self.live.astype(np.float32)
+        pairs = float(every @ _compatible(every))
+        first = np.ones(NUM_HANDS, np.float32)
+        blinds = np.asarray(self.game.menu.rules.blinds)
+        return self._walk(0, every, first, blinds.copy()) / pairs
+
+    def _walk(self, node: int, own: np.ndarray, other: np.ndarray, spent: np.ndarray) -> float:
+        """Returns the sum over pairs of hands; `own` is 1 for those that the responder plays."""
+        tree = self.tree
+        if not own.any() or not other.any():
+            return 0.0
+        if not tree.count[node]:
+            return self._end(int(self.end_of[node]), own, other)
+        actor = int(tree.actor[node])
+        first, count = int(tree.child[node]), int(tree.count[node])
+        after = [self._spent(child, actor, spent) for child in range(first, first + count)]
+        if actor == self.seat:
+            worth = self._worth(node, other, spent, after)
+            best = worth.argmax(0)
+            return sum(
+                self._walk(first + a, np.where(best == a, own, np.float32(0)), other, after[a])
+                for a in range(count)
+            )
+        policy = self._policy(node)
+        return sum(self._walk(first + a, own, other * policy[:, a], after[a]) for a in range(count))
+
+    def _spent(self, child: int, actor: int, spent: np.ndarray) -> np.ndarray:
+        """Returns what both have put in after an action."""
+        out = spent.copy()
+        if (to := int(self.tree.action[child])) >= 0:
+            out[actor] = to
+        return out
+
+    def _worth(
+        self, node: int, other: np.ndarray, spent: np.ndarray, after: list[np.ndarray]
+    ) -> np.ndarray:
+        """Returns float [actions, 1326], what each action is worth if both then check and call."""
+        tree, first = self.tree, int(self.tree.child[node])
+        signs = self.signs[int(tree.stage[node])]
+        seen = np.where(self.bucket[int(tree.stage[node])] < NUM_HANDS, other, np.float32(0))
+        out = np.full((len(after), NUM_HANDS), -np.inf, np.float32)
+        for a, put in enumerate(after):
+            child = first + a
+            if tree.action[child] < 0:
+                out[a] = -spent[self.seat] * _compatible(seen)
+            elif put[self.seat] <= spent.max():
+                out[a] = put[self.seat] * (signs @ seen)
+            elif self.raises:
+                policy = self._policy(child)
+                folds = [
+                    k for k in range(policy.shape[1]) if tree.action[tree.child[child] + k] < 0
+                ]
+                gone = seen * policy[:, folds].sum(1)
+                at_stake = min(put[self.seat], self.stack)
+                out[a] = spent[1 - self.seat] * _compatible(gone) + at_stake * (
+                    signs @ (seen - gone)
+                )
+        return out
+
+    def _policy(self, node: int) -> np.ndarray:
+        """Returns float32 [1326, actions]; zeros of hands that meet the board."""
+        tree = self.tree
+        count, bucket = int(tree.count[node]), self.bucket[int(tree.stage[node])]
+        rows = matched(self.sums[self.rows[node] : self.rows[node + 1]].reshape(-1, count))
+        held = bucket < len(rows)
+        return np.where(held[:, None], rows[np.where(held, bucket, 0)], 0).astype(np.float32)
+
+    def _end(self, end: int, own: np.ndarray, other: np.ndarray) -> float:
+        pays, seat = self.game.payoffs, self.seat
+        shown = np.where(self.live, other, np.float32(0))
+        spent, folded = pays.spent[end], pays.folded[end]
+        if folded.any():
+            won = -spent[seat] if folded[seat] else spent[1 - seat]
+            return float(won * (own @ _compatible(shown)))
+        return float(spent.min() * (own @ (self.signs[3] @ shown)))
+
+
+def _live(board: np.ndarray) -> np.ndarray:
+    return np.asarray(~np.isin(HANDS, board).any(1))
+
+
+def _compatible(reach: np.ndarray) -> np.ndarray:
+    """Returns float [1326], the reach of hands that share no card with each hand."""
+    card = np.zeros(NUM_CARDS, np.float32)
+    np.add.at(card, HANDS[:, 0], reach)
+    np.add.at(card, HANDS[:, 1], reach)
+    return reach.sum() - card[HANDS[:, 0]] - card[HANDS[:, 1]] + reach
+
+
+def _signs(board: np.ndarray, runouts: int, rng: np.random.Generator) -> np.ndarray:
+    """Returns float32 [1326, 1326], mean signs at the showdown over runouts of a board.
+
+    Exact on the river. 0 for pairs that meet each other; a runout that meets a pair does not count.
+    """
+    rest = np.setdiff1d(np.arange(NUM_CARDS), board)
+    missing = 5 - len(board)
+    if missing == 0:
+        drawn = [board]
+    elif missing == 1:
+        drawn = [np.append(board, c) for c in rest]
+    else:
+        drawn = [np.append(board, rng.permutation(rest)[:missing]) for _ in range(runouts)]
+    total = np.zeros((NUM_HANDS, NUM_HANDS), np.float32)
+    count = np.zeros((NUM_HANDS, NUM_HANDS), np.uint16)
+    for cards in drawn:
+        live = _live(cards)
+        total += showdown_signs(strengths(_ALL, [cards.tolist()])[0])
+        count += live[:, None] & live[None]
+    total *= _fits()
+    return total / np.maximum(count, 1)
+
+
+@functools.cache
+def _fits() -> np.ndarray:
+    """Returns float32 [1326, 1326], 1 for hands that share no card."""
+    return np.asarray(~(HANDS[:, None, :, None] == HANDS[None, :, None, :]).any((2, 3)), np.float32)
