@@ -1,14 +1,16 @@
 """Sampled CFR on tables [sequence, bucket]: the work of a pass is what it touches."""
 
 from jaxsolve.mccfr._external import ExternalSampler as ExternalSampler
-from jaxsolve.mccfr._external import Options as Options
 from jaxsolve.mccfr._game import Deals as Deals
 from jaxsolve.mccfr._game import PotPayoffs as PotPayoffs
 from jaxsolve.mccfr._game import SampledGame as SampledGame
 from jaxsolve.mccfr._game import TablePayoffs as TablePayoffs
 from jaxsolve.mccfr._listed import ListedGame as ListedGame
 from jaxsolve.mccfr._listed import listed_game as listed_game
+from jaxsolve.mccfr._listed_boards import ListedBoards as ListedBoards
+from jaxsolve.mccfr._listed_boards import listed_boards as listed_boards
 from jaxsolve.mccfr._native import pots_native as pots_native
+from jaxsolve.mccfr._options import Options as Options
 from jaxsolve.mccfr._random import mix as mix
 from jaxsolve.mccfr._random import pass_key as pass_key
 from jaxsolve.mccfr._tables import Tables as Tables
@@ -23,3 +25,8 @@ from jaxsolve.mccfr._train import CHECKPOINT as CHECKPOINT
 from jaxsolve.mccfr._train import Trained as Trained
 from jaxsolve.mccfr._train import train as train
 from jaxsolve.mccfr._tree import ActionTree as ActionTree
+from jaxsolve.mccfr._vector import Boards as Boards
+from jaxsolve.mccfr._vector import VectorGame as VectorGame
+from jaxsolve.mccfr._vector import VectorSampler as VectorSampler
+from jaxsolve.mccfr._vector import vector_pass as vector_pass
+from jaxsolve.mccfr._vector import vector_tree as vector_tree

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from jaxsolve.mccfr._game import Deals, SampledGame
+from jaxsolve.mccfr._options import Options
 from jaxsolve.mccfr._random import pass_key, uniform
 from jaxsolve.mccfr._tables import Tables, entries_of, matched
-
-if TYPE_CHECKING:
-    from jaxsolve.mccfr._external import Options
 
 _PRUNED = (1 << 64) - 1
 
