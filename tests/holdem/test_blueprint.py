@@ -64,20 +64,14 @@ def menu(tmp_path: Path) -> Path:
     return path
 
 
-def test_train_load_and_look(
-    tmp_path: Path,
-    menu: Path,
-    abstraction: Abstraction,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_train_load_and_look(tmp_path: Path, menu: Path, abstraction: Abstraction) -> None:
     out, rows = tmp_path / "out", []  # type: Path, list[dict[str, Any]]
     made = train_blueprint(
         BetMenu.load(menu),
         abstraction,
         out=out,
         passes=60_000,
-        measure_seconds=0.01,
+        measure_seconds=0.1,
         boards=2,
         report=rows.append,
         progress=False,
@@ -96,11 +90,6 @@ def test_train_load_and_look(
     reach = again.reach("c x", board)
     assert 0 < reach.sum() < holdem.NUM_HANDS
     assert not reach[~(again.policy("c x", board).sum(1) > 0)].any()
-    holdem.write_blueprint_report(made, out)
-    assert json.loads((out / "result.json").read_text())["rows"][0]["sampler"] == "external"
-    assert {"preflop.png", "curve.png"} <= {p.name for p in out.iterdir()}
-    call(monkeypatch, "show", str(out), "c x", "--board", "Td9d6h", "--hand", "AhAd")
-    assert "AhAd" in capsys.readouterr().out
 
 
 def test_another_game_is_refused(tmp_path: Path, menu: Path, abstraction: Abstraction) -> None:
@@ -126,6 +115,7 @@ def test_another_game_is_refused(tmp_path: Path, menu: Path, abstraction: Abstra
             made.policy(line, board)
 
 
+@pytest.mark.slow
 def test_commands(
     tmp_path: Path, menu: Path, buckets: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
 ) -> None:
@@ -142,6 +132,16 @@ def test_commands(
     assert found["low"] < found["mbb"] < found["high"]
     call(monkeypatch, "match", one, "uniform", "--boards", "8", "--json")
     assert json.loads(capsys.readouterr().out)["mbb"] > 0
+    call(monkeypatch, "show", one, "c x", "--board", "Td9d6h", "--hand", "AhAd")
+    assert "AhAd" in capsys.readouterr().out
+    row = json.loads((tmp_path / "one" / "result.json").read_text())["rows"][0]
+    assert (row["sampler"], row["passes"]) == ("external", 20_000)
+    rows = tuple({"seconds": k, "mbb": 5.0, "low": 1.0, "high": 9.0} for k in (60, 120))
+    made = dataclasses.replace(Blueprint.load(tmp_path / "one"), rows=rows)
+    holdem.write_blueprint_report(made, tmp_path)
+    assert (
+        (tmp_path / "preflop.png").stat().st_size > 10_000 < (tmp_path / "curve.png").stat().st_size
+    )
 
 
 def _unverified(load: Any) -> Any:
