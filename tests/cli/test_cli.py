@@ -106,6 +106,7 @@ def test_json_is_one_object_per_measurement_and_nothing_else(cli: Cli) -> None:
     assert "kuhn" in ran.err  # the tree, the bar and the summary are for people
 
 
+@pytest.mark.slow
 def test_x64_computes_in_float64(cli: Cli, tmp_path: Path) -> None:
     for flags in ([], ["--x64"]):
         out = tmp_path / "".join(["run", *flags])
@@ -278,6 +279,7 @@ def test_ctrl_c_keeps_the_work(cli: Cli, tmp_path: Path) -> None:
     assert row["iteration"] > done
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_comparison_and_keeps_what_there_is(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

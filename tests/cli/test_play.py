@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from few import few
 
 import games
 import jaxsolve as js
@@ -139,7 +140,7 @@ def test_what_is_typed_means_one_thing(names: list[str], answers: list[str], pla
 
 @pytest.mark.parametrize(
     "name",
-    ["leduc", "nolimit_leduc", pytest.param("holdem(stack=1000)", marks=pytest.mark.slow)],
+    few(["leduc", "nolimit_leduc", "holdem(stack=1000)"], "leduc".__eq__),
 )
 def test_situations_show_what_is_in_the_pot(name: str) -> None:
     """What is put together from observations is what the world state says."""
