@@ -32,6 +32,9 @@ from jaxsolve.holdem._sizes import Size, check_keys
 
 STREETS = ("preflop", "flop", "turn", "river")
 
+BOARD_CARDS = (0, 3, 4, 5)
+"""Cards on the board on each street."""
+
 BIG_BLIND = 100
 """Chips; the small blind is half of it."""
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from jaxsolve.files import claim, write_atomic
 from jaxsolve.holdem._abstraction import Abstraction
-from jaxsolve.holdem._bet_menu import STREETS, BetMenu
+from jaxsolve.holdem._bet_menu import BOARD_CARDS, STREETS, BetMenu
 from jaxsolve.holdem._blueprint_game import HoldemGame, holdem_game
 from jaxsolve.holdem._cards import NUM_HANDS
 from jaxsolve.holdem._cells import possible
@@ -34,8 +34,6 @@ log = logging.getLogger("jaxsolve")
 
 HEADER = "blueprint.json"
 KIND = "blueprint of hold'em"
-CARDS = (0, 3, 4, 5)
-"""Cards on the board by street."""
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -73,9 +71,10 @@ class Blueprint:
         if not self.game.tree.count[node]:
             raise ValueError(f"{line!r}: the hand is over there")
         street = int(self.game.tree.stage[node])
-        if len(board) != CARDS[street]:
+        need = BOARD_CARDS[street]
+        if len(board) != need:
             raise ValueError(
-                f"{line!r} is on the {STREETS[street]}, whose board has {CARDS[street]} cards, "
+                f"{line!r} is on the {STREETS[street]}, whose board has {need} cards, "
                 f"not {len(board)}"
             )
         return self._policy_at(node, board)
@@ -92,7 +91,7 @@ class Blueprint:
         out = np.ones(NUM_HANDS)
         while (above := int(tree.parent[node])) >= 0:
             if tree.actor[above] == tree.actor[end]:
-                shown = board[: CARDS[int(tree.stage[above])]]
+                shown = board[: BOARD_CARDS[int(tree.stage[above])]]
                 out *= self._policy_at(above, shown)[:, node - int(tree.child[above])]
             node = above
         return np.where(possible(board), out, 0.0)
@@ -101,7 +100,7 @@ class Blueprint:
         count = int(self.game.tree.count[node])
         first, last = self.tables.row[node : node + 2]
         rows = matched(as_float(self.tables.average[first:last]).reshape(-1, count))
-        bucket = self.game.buckets_on(board)
+        bucket = self.game.abstraction.bucket(board)
         held = bucket < len(rows)
         return np.where(held[:, None], rows[np.where(held, bucket, 0)], 0.0)
 

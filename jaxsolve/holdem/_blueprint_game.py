@@ -5,11 +5,11 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
 from jaxsolve import native
+from jaxsolve.holdem._abstraction import Abstraction
 from jaxsolve.holdem._action_tree import action_tree
 from jaxsolve.holdem._bet_menu import BetMenu
 from jaxsolve.holdem._canonical import board_number, canonical_boards, hand_after
@@ -20,26 +20,6 @@ from jaxsolve.mccfr import ActionTree, Deals, PotPayoffs, mix, pass_key
 _BOARD = (3, 4, 5)
 _DEALS = 0xCA4D5
 """Keeps the numbers of deals apart from those of choices."""
-
-
-class Buckets(Protocol):
-    """What an `Abstraction` gives to a game.
-
-    `preflop` is uint16 [1326]; `flop`, `turn` and `river` are uint16 [canonical boards, 1326].
-    """
-
-    @property
-    def preflop(self) -> np.ndarray: ...
-    @property
-    def flop(self) -> np.ndarray: ...
-    @property
-    def turn(self) -> np.ndarray: ...
-    @property
-    def river(self) -> np.ndarray: ...
-    @property
-    def buckets(self) -> tuple[int, int, int, int]: ...
-    @property
-    def checksum(self) -> int: ...
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -54,7 +34,7 @@ class HoldemGame:
     """
 
     menu: BetMenu
-    abstraction: Buckets
+    abstraction: Abstraction
     tree: ActionTree
     payoffs: PotPayoffs
 
@@ -71,14 +51,6 @@ class HoldemGame:
         """By street."""
         return self.abstraction.buckets[: self.tree.num_stages]
 
-    def buckets_on(self, board: Sequence[int]) -> np.ndarray:
-        """Returns the bucket of every hand on a board of 0, 3, 4 or 5 cards, uint16 [1326]."""
-        if not len(board):
-            return self.abstraction.preflop
-        row, turned = canonical_boards(len(board)).find(np.asarray(board))
-        table = self._tables[len(board) - 3]
-        return np.asarray(table[int(row)][hand_after()[int(turned)]])
-
     def deal(self, seed: int, first: int, count: int) -> Deals:
         """Returns deals; see `SampledGame`. Cards are uniform."""
         return self.deal_cards(seed, first, count)[0]
@@ -92,15 +64,17 @@ class HoldemGame:
         bucket = np.empty((count, n, 4), np.uint16)
         rank = np.empty((count, n), np.int32)
         cards = np.empty((count, 2 * n + 5), np.uint8)
+        # Names keep arrays alive: what a cache returns to the second of two threads is not kept.
         codes = [canonical_boards(k).code for k in _BOARD]
+        preflop, after, tables = self.abstraction.preflop, hand_after(), self._tables
         pointers = ctypes.c_void_p * 3
         library.JaxsolveDeal(
             ctypes.c_uint64(seed),
             *(ctypes.c_int64(first), ctypes.c_int64(count), ctypes.c_int32(n), ctypes.c_int32(4)),
-            _place(self.abstraction.preflop),
+            _place(preflop),
             pointers(*(x.ctypes.data for x in codes)),
-            pointers(*(x.ctypes.data for x in self._tables)),
-            *(_place(x) for x in (hand_after(), bucket, rank, cards)),
+            pointers(*(x.ctypes.data for x in tables)),
+            *(_place(x) for x in (after, bucket, rank, cards)),
         )
         return Deals(self._stages(bucket), rank), cards
 
@@ -132,7 +106,7 @@ class HoldemGame:
         return f"HoldemGame({self.menu.stack} chips, {self.tree!r}, buckets {buckets})"
 
 
-def holdem_game(menu: BetMenu, abstraction: Buckets) -> HoldemGame:
+def holdem_game(menu: BetMenu, abstraction: Abstraction) -> HoldemGame:
     """Returns the game of a menu and an abstraction."""
     tree, payoffs = action_tree(menu)
     return HoldemGame(menu, abstraction, tree, payoffs)

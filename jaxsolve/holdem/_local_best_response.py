@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from tqdm import tqdm
 
+from jaxsolve.holdem._bet_menu import BOARD_CARDS
 from jaxsolve.holdem._blueprint_game import HoldemGame
 from jaxsolve.holdem._boards import showdown_signs, strengths
 from jaxsolve.holdem._cards import HANDS, NUM_CARDS, NUM_HANDS
@@ -27,7 +28,6 @@ from jaxsolve.holdem._range_match import RangeMatch
 from jaxsolve.mccfr import as_float, matched
 
 _ALL = np.arange(NUM_HANDS)
-_CARDS = (0, 3, 4, 5)
 
 
 def local_best_response(
@@ -67,7 +67,7 @@ def local_best_response(
     def play(key: np.random.SeedSequence) -> tuple[np.ndarray, float]:
         rng = np.random.default_rng(key)
         board = rng.permutation(NUM_CARDS)[:5]
-        signs = [preflop, *(_signs(board[:k], runouts, rng) for k in _CARDS[1:])]
+        signs = [preflop, *(_signs(board[:k], runouts, rng) for k in BOARD_CARDS[1:])]
         walks = [_Walk(game, sums, board, seat, signs, raises) for seat in range(2)]
         return board, float(np.mean([w.value() for w in walks]))
 
@@ -98,7 +98,7 @@ class _Walk:
             signs,
         )
         self.sums, self.rows = sums, game.tree.rows(game.num_buckets)
-        self.bucket = [game.buckets_on(board[:k].tolist()).astype(int) for k in _CARDS]
+        self.bucket = [game.abstraction.bucket(board[:k].tolist()).astype(int) for k in BOARD_CARDS]
         self.live = _live(board)
         self.end_of = np.full(self.tree.num_nodes, -1)
         self.end_of[self.tree.ends] = np.arange(len(self.tree.ends))

@@ -17,11 +17,11 @@ import numpy as np
 from tqdm import tqdm
 
 from jaxsolve import native
-from jaxsolve.holdem._bet_menu import BIG_BLIND
+from jaxsolve.holdem._bet_menu import BIG_BLIND, BOARD_CARDS
 from jaxsolve.holdem._blueprint_game import HoldemGame
 from jaxsolve.holdem._boards import hands_of, strength_order, strengths
 from jaxsolve.holdem._cards import HANDS, NUM_CARDS
-from jaxsolve.mccfr import Tables, as_float, matched
+from jaxsolve.mccfr import as_float, matched
 
 
 @dataclasses.dataclass(frozen=True)
@@ -157,8 +157,8 @@ def hands_by_strength(
     stages = games[0].tree.num_stages
     bucket = np.empty((len(games), stages, len(hands)), np.uint16)
     for i, game in enumerate(games):
-        for stage, cards in enumerate((0, 3, 4, 5)[:stages]):
-            bucket[i, stage] = game.buckets_on(board[:cards].tolist())[hands]
+        for stage, cards in enumerate(BOARD_CARDS[:stages]):
+            bucket[i, stage] = game.abstraction.bucket(board[:cards].tolist())[hands]
     return hands, strength, bucket
 
 
@@ -216,8 +216,3 @@ def always(game: HoldemGame, letter: str) -> np.ndarray:
         part = sums[rows[p] : rows[p + 1]].reshape(-1, int(tree.count[p]))
         part[:] = chosen[first : first + int(tree.count[p])]
     return sums
-
-
-def strategy(game: HoldemGame, tables: Tables) -> tuple[HoldemGame, np.ndarray]:
-    """Returns the average strategy of tables, as matches take it."""
-    return game, tables.average

@@ -10,7 +10,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from jaxsolve.files import claim, uninterrupted
+from jaxsolve.files import claim, differences, uninterrupted
 from jaxsolve.mccfr._external import ExternalSampler
 from jaxsolve.mccfr._tables import Tables, load_tables, make_tables, save_tables
 
@@ -125,8 +125,8 @@ class _Loop:
         if resume:
             assert out is not None
             self.tables, more = load_tables(out / CHECKPOINT, sampler.game, bits)
-            if (seed := more["seed"]) != sampler.options.seed:
-                raise ValueError(f"the checkpoint is of seed {seed}, not {sampler.options.seed}")
+            if wrong := differences(more["options"], dataclasses.asdict(sampler.options)):
+                raise ValueError(f"{out / CHECKPOINT} belongs to another run: {wrong}")
             self.seconds, self.rows = more["seconds"], more["rows"]
         else:
             self.tables = make_tables(sampler.game, bits)
@@ -174,7 +174,7 @@ class _Loop:
             self.out / CHECKPOINT,
             self.sampler.game,
             self.tables,
-            seed=self.sampler.options.seed,
+            options=dataclasses.asdict(self.sampler.options),
             seconds=self.seconds,
             rows=self.rows,
         )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_buckets import made_buckets
 
 from jaxsolve import holdem, mccfr, native
 from jaxsolve.holdem import BetMenu
@@ -20,22 +21,9 @@ def menu(*sizes: list[str], stack: str = "20bb", players: int = 2, repeat: bool 
     return BetMenu.parse({"players": players, "stack": stack, **dict.fromkeys(STREETS, street)})
 
 
-class Fake:
-    """Buckets by chance on flops, one bucket later; nothing of it is read but what is dealt."""
-
-    def __init__(self) -> None:
-        rng = np.random.default_rng(0)
-        self.preflop = holdem.preflop_classes()
-        self.flop = rng.integers(0, 7, (1_755, 1_326)).astype(np.uint16)
-        self.turn = np.zeros((16_432, 1_326), np.uint16)
-        self.river = np.zeros((134_459, 1_326), np.uint16)
-        self.buckets = (169, 7, 1, 1)
-        self.checksum = 7
-
-
 @functools.cache
 def game(players: int = 2) -> holdem.HoldemGame:
-    return holdem.holdem_game(menu(["100%", "a"], players=players), Fake())
+    return holdem.holdem_game(menu(["100%", "a"], players=players), made_buckets(7))
 
 
 def test_counts_of_a_small_menu() -> None:

@@ -7,6 +7,7 @@ import functools
 import numpy as np
 import pytest
 from few import few
+from made_buckets import made_buckets
 
 from jaxsolve import holdem, mccfr
 from jaxsolve.holdem import BetMenu
@@ -15,25 +16,11 @@ from jaxsolve.holdem._range_match import hands_by_strength
 STREETS = ("preflop", "flop", "turn", "river")
 
 
-class Fake:
-    """Buckets by chance on flops, and one bucket later."""
-
-    def __init__(self) -> None:
-        self.preflop = holdem.preflop_classes()
-        self.flop = np.random.default_rng(0).integers(0, 3, (1_755, 1_326)).astype(np.uint16)
-        meets = holdem.HANDS[None, :, :, None] == holdem.canonical_boards(3).boards[:, None, None]
-        self.flop[meets.any((2, 3))] = 65_535
-        self.turn = np.zeros((16_432, 1_326), np.uint16)
-        self.river = np.zeros((134_459, 1_326), np.uint16)
-        self.buckets = (169, 3, 1, 1)
-        self.checksum = 1
-
-
 @functools.cache
 def game() -> holdem.HoldemGame:
     street = {"sizes": [["100%", "a"]]}
     return holdem.holdem_game(
-        BetMenu.parse({"stack": "5bb", **dict.fromkeys(STREETS, street)}), Fake()
+        BetMenu.parse({"stack": "5bb", **dict.fromkeys(STREETS, street)}), made_buckets(3)
     )
 
 

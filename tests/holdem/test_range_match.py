@@ -6,6 +6,7 @@ import functools
 
 import numpy as np
 import pytest
+from made_buckets import made_buckets
 
 from jaxsolve import holdem, mccfr, native
 from jaxsolve.holdem import BetMenu
@@ -13,31 +14,18 @@ from jaxsolve.holdem import BetMenu
 STREETS = ("preflop", "flop", "turn", "river")
 
 
-class Fake:
-    """Buckets by chance on flops, and one bucket later."""
-
-    def __init__(self, buckets: int) -> None:
-        rng = np.random.default_rng(buckets)
-        self.preflop = holdem.preflop_classes()
-        self.flop = rng.integers(0, buckets, (1_755, 1_326)).astype(np.uint16)
-        self.turn = np.zeros((16_432, 1_326), np.uint16)
-        self.river = np.zeros((134_459, 1_326), np.uint16)
-        self.buckets = (169, buckets, 1, 1)
-        self.checksum = buckets
-
-
 @functools.cache
 def game(buckets: int = 5, stack: str = "5bb", players: int = 2) -> holdem.HoldemGame:
     street = {"sizes": [["100%", "a"]]}
     table = {"stack": stack, "players": players, **dict.fromkeys(STREETS, street)}
-    return holdem.holdem_game(BetMenu.parse(table), Fake(buckets))
+    return holdem.holdem_game(BetMenu.parse(table), made_buckets(buckets))
 
 
 @functools.cache
 def trained(buckets: int, passes: int) -> tuple[holdem.HoldemGame, np.ndarray]:
     here = game(buckets)
     tables, _ = mccfr.ExternalSampler(here, mccfr.Options()).run(mccfr.make_tables(here), passes)
-    return holdem.strategy(here, tables)
+    return here, tables.average
 
 
 @pytest.mark.skipif(native.host_library("mccfr") is None, reason="needs a C++ compiler")

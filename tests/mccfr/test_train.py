@@ -88,5 +88,9 @@ def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         mccfr.train(sampler(), passes=10, resume=True, out=tmp_path, progress=False)
     mccfr.train(sampler(), passes=10, out=tmp_path, progress=False)
-    with pytest.raises(ValueError, match="seed 0, not 1"):
-        mccfr.train(sampler(seed=1), passes=20, resume=True, out=tmp_path, progress=False)
+    for other, words in (
+        ({"seed": 1}, "seed: 0 instead of 1"),
+        ({"power": 0}, "power: 1.0 instead"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            mccfr.train(sampler(**other), passes=20, resume=True, out=tmp_path, progress=False)
