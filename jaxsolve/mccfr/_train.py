@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +14,13 @@ from tqdm import tqdm
 
 from jaxsolve.files import claim, differences, uninterrupted
 from jaxsolve.mccfr._external import ExternalSampler
-from jaxsolve.mccfr._tables import Tables, load_tables, make_tables, save_tables
+from jaxsolve.mccfr._tables import (
+    Tables,
+    load_tables,
+    make_tables,
+    save_tables,
+    table_bytes,
+)
 
 CHECKPOINT = "tables.npz"
 """Name of the tables in a directory of results."""
@@ -79,12 +87,15 @@ def train(
         ValueError: nothing says when to stop, or the checkpoint is of another run or damaged.
         FileNotFoundError: there is nothing to resume.
         MemoryError: the tables do not fit.
+        OSError: the disk of `out` has no room for them; says how much they need.
     """
     if passes is None and minutes is None:
         raise ValueError("say when to stop: passes or minutes")
     if resume and out is None:
         raise ValueError("to resume, give `out`, the directory of the run to continue")
     with claim(out), uninterrupted() as stopped:
+        if out is not None:
+            _check_disk(sampler, bits, out)
         loop = _Loop(sampler, out, bits, resume, snapshot_every)
         end = None if minutes is None else 60 * minutes
         bar = tqdm(
@@ -110,6 +121,18 @@ def train(
         loop.save()
         done = loop.over(passes, end)
     return Trained(loop.tables, loop.seconds, loop.nodes, tuple(loop.rows), done)
+
+
+def _check_disk(sampler: ExternalSampler, bits: int, out: Path) -> None:
+    """Refuses a directory without room for a new checkpoint beside the old one."""
+    game = sampler.game
+    needed, free = 2 * table_bytes(game.tree, game.num_buckets, bits), shutil.disk_usage(out).free
+    if needed > free:
+        raise OSError(
+            errno.ENOSPC,
+            f"two checkpoints need {needed / 2**30:.2f} GiB, and {free / 2**30:.2f} GiB are free",
+            str(out),
+        )
 
 
 class _Loop:

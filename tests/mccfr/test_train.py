@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import shutil
 import signal
 from pathlib import Path
 from typing import Any
@@ -94,3 +95,13 @@ def test_what_is_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(ValueError, match=words):
             mccfr.train(sampler(**other), passes=20, resume=True, out=tmp_path, progress=False)
+
+
+def test_a_full_disk_is_found_before_work_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = shutil.disk_usage(tmp_path)._replace(free=100)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: full)
+    with pytest.raises(OSError, match="two checkpoints need"):
+        mccfr.train(sampler(), passes=10, out=tmp_path, progress=False)
+    assert not (tmp_path / mccfr.CHECKPOINT).exists()
