@@ -15,6 +15,7 @@ import jax
 import numpy as np
 
 from jaxsolve.holdem._betting import FOLD, BetState, Betting, act, next_street, options
+from jaxsolve.mccfr import find_line, line_to
 from jaxsolve.types import CHANCE, Array
 
 
@@ -94,13 +95,7 @@ class BettingTree:
 
     def line(self, node: int) -> str:
         """Returns the actions that lead to a node, as in "x b50 c / x"; "/" is a new street."""
-        words: list[str] = []
-        while (above := int(self.parent[node])) >= 0:
-            if self.street[node] > self.street[above]:
-                words.append("/")
-            words.append(self.label[node])
-            node = above
-        return " ".join(reversed(words))
+        return line_to(node, self.parent, self.street, self.label)
 
     def find(self, line: str) -> int:
         """Returns the node that a line leads to, see `line`; the first node for "".
@@ -108,14 +103,7 @@ class BettingTree:
         Raises:
             ValueError: there is no such line; says what can be done where it leaves the tree.
         """
-        node = 0
-        for word in (w for w in line.split() if w != "/"):
-            by_label = {self.label[c]: c for c in self.children[node]}
-            if word not in by_label:
-                known = ", ".join(by_label) or "nothing, the hand is over"
-                raise ValueError(f"{line!r}: {word!r} cannot follow {self.line(node)!r}: {known}")
-            node = by_label[word]
-        return node
+        return find_line(line, self.children.__getitem__, self.label, self.line)
 
 
 @dataclasses.dataclass(frozen=True)

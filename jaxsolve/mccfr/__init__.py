@@ -5,6 +5,8 @@ from jaxsolve.mccfr._game import Deals as Deals
 from jaxsolve.mccfr._game import PotPayoffs as PotPayoffs
 from jaxsolve.mccfr._game import SampledGame as SampledGame
 from jaxsolve.mccfr._game import TablePayoffs as TablePayoffs
+from jaxsolve.mccfr._lines import find_line as find_line
+from jaxsolve.mccfr._lines import line_to as line_to
 from jaxsolve.mccfr._listed import ListedGame as ListedGame
 from jaxsolve.mccfr._listed import listed_game as listed_game
 from jaxsolve.mccfr._listed_boards import ListedBoards as ListedBoards

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from jaxsolve.mccfr._lines import find_line, line_to
 from jaxsolve.types import TERMINAL
 
 MOST_ACTIONS, MOST_PLAYERS = 32, 10
@@ -109,13 +110,7 @@ class ActionTree:
 
     def line(self, node: int) -> str:
         """Returns the actions that lead to a node, as in "x b50 c / x"; "/" is a new stage."""
-        words: list[str] = []
-        while (above := int(self.parent[node])) >= 0:
-            if self.stage[node] > self.stage[above]:
-                words.append("/")
-            words.append(self.label[node])
-            node = above
-        return " ".join(reversed(words))
+        return line_to(node, self.parent, self.stage, self.label)
 
     def find(self, line: str) -> int:
         """Returns the node that a line leads to, see `line`; the first node for "".
@@ -123,15 +118,11 @@ class ActionTree:
         Raises:
             ValueError: there is no such line; says what can be done where it leaves the tree.
         """
-        node = 0
-        for word in (w for w in line.split() if w != "/"):
-            first = int(self.child[node])
-            by_label = {self.label[c]: c for c in range(first, first + int(self.count[node]))}
-            if word not in by_label:
-                known = ", ".join(by_label) or "nothing, the hand is over"
-                raise ValueError(f"{line!r}: {word!r} cannot follow {self.line(node)!r}: {known}")
-            node = by_label[word]
-        return node
+        return find_line(line, self._children, self.label, self.line)
+
+    def _children(self, node: int) -> range:
+        first = int(self.child[node])
+        return range(first, first + int(self.count[node]))
 
     def prunable(self) -> np.ndarray:
         """uint8 [P], a bit for each of the first eight actions that pruning may skip.
