@@ -45,8 +45,9 @@ def blueprint(
 ) -> None:
     """Train a strategy of the whole game by sampled CFR.
 
-    Leaves tables.npz, blueprint.json, result.json and, with matplotlib, curve.png and a chart of
-    the first decision, preflop.png, in --out. Ctrl-C keeps what there is; --resume goes on.
+    Leaves tables.npz, blueprint.json, result.json and charts of the preflop lines that are played
+    most, preflop.html, in --out; with matplotlib also curve.png and the first decision,
+    preflop.png. Ctrl-C keeps what there is; --resume goes on.
     """
     _setup.check_out(out)
     if minutes is None and passes is None:
@@ -153,16 +154,28 @@ def lbr(
         print(f"a local best response wins {found} from {folder}")
 
 
-def show_blueprint(made: Blueprint, line: str, hand: str | None, board: str | None) -> None:
-    """Prints the strategy after a line: by action, or of some hands."""
+def show_blueprint(
+    made: Blueprint,
+    line: str,
+    hand: str | None,
+    board: str | None,
+    png: Path | None = None,
+    page: Path | None = None,
+) -> None:
+    """Prints the strategy after a line, by action or of some hands, and draws it to files."""
     import numpy as np
     import rich.table
 
-    from jaxsolve.holdem import hand_name, parse_cards, parse_range
+    from jaxsolve import holdem as he
+    from jaxsolve.files import write_atomic, write_figure
 
-    cards = parse_cards(board) if board else ()
+    cards = he.parse_cards(board) if board else ()
     policy, reach = made.policy(line, cards), made.reach(line, cards)
     actions = made.actions(line)
+    if png is not None:
+        write_figure(png, he.blueprint_chart(made, line, cards), dpi=110, bbox_inches="tight")
+    if page is not None:
+        write_atomic(page, he.node_page(made, line, cards).encode())
     if hand is None:
         often = (policy * reach[:, None]).sum(0) / max(reach.sum(), 1e-300)
         table = rich.table.Table("action", "frequency")
@@ -171,9 +184,9 @@ def show_blueprint(made: Blueprint, line: str, hand: str | None, board: str | No
         print(f"{line or 'first decision'}: {reach.sum():.0f} of 1,326 hands reach it")
     else:
         table = rich.table.Table("hand", "reach", *actions)
-        for h in np.flatnonzero((parse_range(hand) > 0) & (policy.sum(1) > 0)):
+        for h in np.flatnonzero((he.parse_range(hand) > 0) & (policy.sum(1) > 0)):
             cells = [f"{100 * p:.1f}%" for p in policy[h]]
-            table.add_row(hand_name(int(h)), f"{reach[h]:.3f}", *cells)
+            table.add_row(he.hand_name(int(h)), f"{reach[h]:.3f}", *cells)
     show_table(table)
 
 

@@ -12,6 +12,8 @@ import typer
 
 from jaxsolve.cli import _setup
 from jaxsolve.cli._games import show as show_table
+from jaxsolve.files import write_atomic, write_figure
+from jaxsolve.view import document
 from jaxsolve.waiting import waiting
 
 Folder = Annotated[
@@ -36,18 +38,27 @@ def show(
     line: Line = "",
     hand: Annotated[str | None, typer.Option(help='hands, such as AhKd or "QQ+,AKs"')] = None,
     board: Annotated[str | None, typer.Option(help="cards on the table, after new cards")] = None,
+    png: Annotated[Path | None, typer.Option(help="draw it to this picture, 13 x 13 hands")] = None,
+    html: Annotated[Path | None, typer.Option(help="the same as a page for the browser")] = None,
 ) -> None:
     """Show one decision: each action, and with --hand the strategy and values of hands."""
+    for file in filter(None, (png, html)):
+        if not file.parent.is_dir():
+            raise ValueError(f"{file}: there is no directory {file.parent}")
     if (folder / "blueprint.json").is_file():
         from jaxsolve.cli._holdem_blueprint import show_blueprint
         from jaxsolve.holdem import Blueprint
 
-        show_blueprint(Blueprint.load(folder), line, hand, board)
+        show_blueprint(Blueprint.load(folder), line, hand, board, png, html)
         return
     result = _load(folder)
     with waiting("computing values"):
         node = result.node(line, board)
         rows = node.summary_rows() if hand is None else node.rows(hand)
+    if png is not None:
+        write_figure(png, node.plot(), dpi=110, bbox_inches="tight")
+    if html is not None:
+        write_atomic(html, document(node.title, node._repr_html_()).encode())
     print(node.title)
     show_rows(rows)
 

@@ -40,6 +40,9 @@ from jaxsolve.holdem._blueprint import Blueprint as Blueprint
 from jaxsolve.holdem._blueprint import train_blueprint as train_blueprint
 from jaxsolve.holdem._blueprint_game import HoldemGame as HoldemGame
 from jaxsolve.holdem._blueprint_game import holdem_game as holdem_game
+from jaxsolve.holdem._blueprint_page import common_lines as common_lines
+from jaxsolve.holdem._blueprint_page import node_page as node_page
+from jaxsolve.holdem._blueprint_page import preflop_page as preflop_page
 from jaxsolve.holdem._blueprint_report import blueprint_chart as blueprint_chart
 from jaxsolve.holdem._blueprint_report import write_blueprint_report as write_blueprint_report
 from jaxsolve.holdem._build_abstraction import abstraction_needs as abstraction_needs
@@ -76,6 +79,8 @@ from jaxsolve.holdem._node import NodeReport as NodeReport
 from jaxsolve.holdem._operators import OPERATORS as OPERATORS
 from jaxsolve.holdem._pio import format_pio_tree as format_pio_tree
 from jaxsolve.holdem._pio import parse_pio_tree as parse_pio_tree
+from jaxsolve.holdem._positions import opening_lines as opening_lines
+from jaxsolve.holdem._positions import position_names as position_names
 from jaxsolve.holdem._range import Range as Range
 from jaxsolve.holdem._range import format_range as format_range
 from jaxsolve.holdem._range import parse_range as parse_range

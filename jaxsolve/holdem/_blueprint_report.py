@@ -11,13 +11,14 @@ import jax
 
 from jaxsolve.files import write_atomic, write_figure
 from jaxsolve.holdem._blueprint import Blueprint
+from jaxsolve.holdem._blueprint_page import preflop_page
 from jaxsolve.holdem._cards import cards_name
 from jaxsolve.holdem._range_figure import range_strategy
 from jaxsolve.plot import new_figure
 
 
 def write_blueprint_report(made: Blueprint, out: Path) -> None:
-    """Writes result.json, and with matplotlib curve.png and preflop.png."""
+    """Writes result.json, preflop.html, and with matplotlib curve.png and preflop.png."""
     tree = made.game.tree
     row = {
         "sampler": "external",
@@ -36,6 +37,7 @@ def write_blueprint_report(made: Blueprint, out: Path) -> None:
         "rows": [row, *made.rows],
     }
     write_atomic(out / "result.json", json.dumps(result, indent=1).encode())
+    write_atomic(out / "preflop.html", preflop_page(made).encode())
     try:
         figures = {"preflop.png": blueprint_chart(made)}
         if any("mbb" in r for r in made.rows):

@@ -92,6 +92,22 @@ def cell_shares(
     }
 
 
+def action_frequencies(
+    strategy: Mapping[str, Any], weights: Any, board: Sequence[int] = ()
+) -> dict[str, float]:
+    """Returns the mean probability of each action over the hands, by their weight.
+
+    Args:
+        strategy: float [1326] by action. Hands without weight may have any value, also NaN.
+        weights: float [1326].
+        board: cards.
+    """
+    weight = _vector(weights, "weights") * possible(board)
+    held = weight > 0
+    total = max(weight.sum(), 1e-300)
+    return {a: float(weight[held] @ np.asarray(p)[held] / total) for a, p in strategy.items()}
+
+
 def action_colours(actions: Sequence[str]) -> dict[str, str]:
     """Returns a colour for each action, "#rrggbb": fold blue, check and call green, bets red.
 

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxsolve.holdem._cards import card_name
-from jaxsolve.holdem._cells import CELL_NAMES, action_colours, cell_means, cell_shares
+from jaxsolve.holdem._cells import (
+    CELL_NAMES,
+    action_colours,
+    action_frequencies,
+    cell_means,
+    cell_shares,
+)
 
 if TYPE_CHECKING:
     from jaxsolve.holdem._spot import Spot
@@ -22,9 +28,14 @@ _SUITS = {
 }
 """Sign and colour of each suit, in four colours."""
 
-_TABLE = "border-collapse:separate;border-spacing:1px;margin:2px 0"
+_TABLE = (
+    "border-collapse:separate;border-spacing:1px;margin:2px 0;table-layout:fixed;width:392px;"
+    "max-width:100%"
+)
+"""As wide as the page where that is narrow."""
+
 _CELL = (
-    "width:27px;height:23px;padding:0;text-align:center;font:10px/23px sans-serif;"
+    "height:23px;padding:0;text-align:center;font:10px/23px sans-serif;overflow:hidden;"
     "border:1px solid rgba(128,128,128,.35);border-radius:2px"
 )
 
@@ -59,6 +70,8 @@ def strategy_html(
 ) -> str:
     """Returns a strategy as a 13 x 13 table: the actions side by side, as high as the weight.
 
+    The line below has the frequency of each action over the whole range.
+
     Args:
         strategy: float [1326] by action, probabilities.
         weights: float [1326], of the hands of the player.
@@ -82,11 +95,14 @@ def strategy_html(
             left = right
         words = ", ".join(f"{a} {s[row, column]:.3f}" for a, s in shares.items())
         fill = f"linear-gradient(90deg,{','.join(stops)}) bottom/100% {100 * weight:.0f}% no-repeat"
-        return f"background:{fill};{_HALO}", f"weight {weight:.3f}: {words}"
+        ink = _HALO if weight > 0.4 else ""  # below it, the words stand on the page
+        return f"background:{fill};{ink}", f"weight {weight:.3f}: {words}"
 
+    often = action_frequencies(strategy, weights, board)
     legend = " ".join(
-        f"<span style='display:inline-block;width:10px;height:10px;background:{colour};"
-        f"border-radius:2px'></span> {_html.escape(action)}&ensp;"
+        f"<span style='white-space:nowrap'><span style='display:inline-block;width:10px;"
+        f"height:10px;background:{colour};border-radius:2px'></span> {_html.escape(action)} "
+        f"{100 * often[action]:.1f}%</span>&ensp;"
         for action, colour in colours.items()
     )
     return _grid(cell, title) + f"<div style='font:12px sans-serif'>{legend}</div>"

@@ -12,6 +12,7 @@ from jaxsolve.holdem._cells import (
     CELL_NAMES,
     SIDE,
     action_colours,
+    action_frequencies,
     cell_means,
     cell_shares,
     possible,
@@ -105,7 +106,7 @@ def range_strategy(
                         paint(axes, row, column, width, weight, colours[action], left)
                     left += width
             write_name(axes, row, column, "#1c1c1c" if weight > 0 else "#9a9a96", halo=weight > 0)
-    often = _frequencies(strategy, weights, board)
+    often = action_frequencies(strategy, weights, board)
     figure.legend(
         handles=[
             Patch(color=colours[action], label=f"{action}  {100 * often[action]:.1f}%")
@@ -181,16 +182,6 @@ def _on(face: tuple[float, ...]) -> str:
     """Returns a colour that can be read on another."""
     bright = 0.299 * face[0] + 0.587 * face[1] + 0.114 * face[2]
     return "#1c1c1c" if bright > 0.5 else "white"
-
-
-def _frequencies(
-    strategy: Mapping[str, Any], weights: Any, board: Sequence[int]
-) -> dict[str, float]:
-    """Returns the mean probability of each action over the hands, by their weight."""
-    weight = np.asarray(weights, np.float64) * possible(board)
-    held = weight > 0
-    total = max(weight.sum(), 1e-300)
-    return {a: float(weight[held] @ np.asarray(p)[held] / total) for a, p in strategy.items()}
 
 
 def _title(figure: Any, title: str | None, weights: Any, board: Sequence[int]) -> None:

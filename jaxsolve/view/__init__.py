@@ -2,6 +2,7 @@
 
 from jaxsolve.view._export import FILE_BYTES as FILE_BYTES
 from jaxsolve.view._export import Page as Page
+from jaxsolve.view._export import document as document
 from jaxsolve.view._export import export as export
 from jaxsolve.view._position import About as About
 from jaxsolve.view._position import Lock as Lock

@@ -78,6 +78,24 @@ def export(shown: Viewable, *, limit: int = NOTEBOOK_BYTES) -> Page:
     return Page(page(data), len(positions), not waiting)
 
 
+def document(title: str, body: str, *, style: str = "") -> str:
+    """Returns a page of its own in the colours of the viewer, light and dark; it loads nothing.
+
+    Args:
+        title: in words, not yet escaped.
+        body: HTML.
+        style: more CSS; `page.css` has names for the colours.
+    """
+    css = (importlib.resources.files("jaxsolve.view") / "page.css").read_text("utf-8")
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f"<title>{html.escape(title)}</title>\n<style>\n{css}{style}</style>\n</head>\n"
+        f"<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
 def page(data: dict[str, Any] | None) -> str:
     """Returns the page, with data inside or, for None, one that asks its server."""
     files = importlib.resources.files("jaxsolve.view")

@@ -132,8 +132,13 @@ def test_commands(
     assert found["low"] < found["mbb"] < found["high"]
     call(monkeypatch, "match", one, "uniform", "--boards", "8", "--json")
     assert json.loads(capsys.readouterr().out)["mbb"] > 0
-    call(monkeypatch, "show", one, "c x", "--board", "Td9d6h", "--hand", "AhAd")
+    files = [tmp_path / "node.png", tmp_path / "node.html"]
+    draw = ["--png", str(files[0]), "--html", str(files[1])]
+    call(monkeypatch, "show", one, "c x", "--board", "Td9d6h", "--hand", "AhAd", *draw)
     assert "AhAd" in capsys.readouterr().out
+    assert files[0].read_bytes().startswith(b"\x89PNG")
+    assert files[1].read_text().count("<td title=") == 169
+    assert "First in" in (tmp_path / "one" / "preflop.html").read_text()
     row = json.loads((tmp_path / "one" / "result.json").read_text())["rows"][0]
     assert (row["sampler"], row["passes"]) == ("external", 20_000)
     rows = tuple({"seconds": k, "mbb": 5.0, "low": 1.0, "high": 9.0} for k in (60, 120))
@@ -142,6 +147,16 @@ def test_commands(
     assert (
         (tmp_path / "preflop.png").stat().st_size > 10_000 < (tmp_path / "curve.png").stat().st_size
     )
+
+
+def test_a_picture_needs_its_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "none" / "a.png"
+    monkeypatch.setattr("sys.argv", ["jaxsolve", "holdem", "show", "runs", "--png", str(file)])
+    with pytest.raises(SystemExit):
+        main()
+    assert "there is no directory" in capsys.readouterr().err
 
 
 def _unverified(load: Any) -> Any:
