@@ -44,7 +44,31 @@ found = learn.train(net, source, plan, log_every=2, out=out, resume=resume, prog
 leaves = {f"{k:03d}": np.asarray(x) for k, x in enumerate(jax.tree.leaves(found.net.params))}
 save_arrays(Path(out) / "end.npz", {"kind": "parameters"}, leaves)
 """
-PROGRAMS = {"solve": SOLVE, "train": TRAIN}
+BLUEPRINT = """
+import sys
+import numpy as np
+from jaxsolve import holdem, mccfr
+from jaxsolve.files import save_arrays
+from pathlib import Path
+out, resume = Path(sys.argv[1]), len(sys.argv) > 2
+draw = np.random.default_rng(0).integers
+buckets = holdem.Abstraction(
+    flop=draw(0, 2_000, (1_755, 1_326), np.uint16), turn=draw(0, 2_000, (16_432, 1_326), np.uint16),
+    river=np.zeros((134_459, 1_326), np.uint16), buckets=(169, 2_000, 2_000, 1), mean_strength={},
+    seed=0, checksum=0,
+)
+streets = {"preflop": ["3x"], "flop": ["33%", "75%"], "turn": ["50%", "100%"], "river": ["100%"]}
+streets = {name: {"sizes": [sizes, ["100%", "a"], ["a"]]} for name, sizes in streets.items()}
+game = holdem.holdem_game(holdem.BetMenu.parse({"stack": "100bb", **streets}), buckets)
+sampler = mccfr.ExternalSampler(game, mccfr.Options(seed=1, average_stages=2))
+found = mccfr.train(
+    sampler, passes=1_500_000, snapshot_every=400_000, checkpoint_seconds=0, out=out, resume=resume,
+    progress=False,
+)
+arrays = {"regret": found.tables.regret, "average": found.tables.average}
+save_arrays(out / "end.npz", {"kind": "tables"}, arrays)
+"""
+PROGRAMS = {"solve": SOLVE, "train": TRAIN, "blueprint": BLUEPRINT}
 
 
 def kills(name: str, minutes: float, *, count: int = 50, seed: int = 0) -> dict[str, Any]:

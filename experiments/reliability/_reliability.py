@@ -16,8 +16,9 @@ from experiments.reliability._sanitizers import sanitizers
 PARTS: dict[str, tuple[float, Callable[[float], dict[str, Any]]]] = {
     "games": (0.4, random_games),
     "inputs": (0.2, inputs),
-    "solve": (0.15, lambda minutes: kills("solve", minutes)),
-    "train": (0.15, lambda minutes: kills("train", minutes)),
+    "solve": (0.1, lambda minutes: kills("solve", minutes)),
+    "train": (0.1, lambda minutes: kills("train", minutes)),
+    "blueprint": (0.1, lambda minutes: kills("blueprint", minutes)),
     "sanitizers": (0.1, sanitizers),
 }
 """Share of the minutes, and what runs for them."""

@@ -45,12 +45,14 @@ class Blueprint:
         tables: regrets and averages.
         seconds: of training.
         rows: what was measured on the way.
+        nodes: of the public actions that training visited, over all passes.
     """
 
     game: HoldemGame
     tables: Tables
     seconds: float
     rows: tuple[dict[str, Any], ...] = ()
+    nodes: int = 0
 
     @property
     def strategy(self) -> tuple[HoldemGame, np.ndarray]:
@@ -126,7 +128,7 @@ class Blueprint:
         check_abstraction(header, abstraction)
         game = holdem_game(menu, abstraction)
         tables, more = load_tables(folder / CHECKPOINT, game, header["bits"])
-        return cls(game, tables, more["seconds"], tuple(more["rows"]))
+        return cls(game, tables, more["seconds"], tuple(more["rows"]), more["nodes"])
 
     def __repr__(self) -> str:
         return (
@@ -197,7 +199,7 @@ def train_blueprint(
             the first street with more players, whose later streets are averaged by snapshots.
         threads: they share the tables.
         bits: of entries, 32 or 16.
-        resume: go on in `out`.
+        resume: go on in `out`, if there are tables.
         boards: of a measurement; 0 for none.
         measure_seconds, checkpoint_seconds: between two of each.
         report: gets each row.
@@ -232,7 +234,7 @@ def train_blueprint(
         return row
 
     with claim(out):
-        if resume:
+        if resume and (out / CHECKPOINT).exists():
             check_abstraction(read_header(out), abstraction)
         else:
             header = {
@@ -256,7 +258,7 @@ def train_blueprint(
             measure_seconds=measure_seconds,
             progress=progress,
         )
-    return Blueprint(game, found.tables, found.seconds, found.rows)
+    return Blueprint(game, found.tables, found.seconds, found.rows, found.nodes)
 
 
 def menu_table(menu: BetMenu) -> dict[str, Any]:

@@ -29,6 +29,7 @@ def write_blueprint_report(made: Blueprint, out: Path) -> None:
         "minutes": made.seconds / 60,
         "passes": made.tables.passes,
         "passes_per_second": made.tables.passes / max(made.seconds, 1e-9),
+        "nodes_per_second": made.nodes / max(made.seconds, 1e-9),
     }
     result = {
         "name": "blueprint",

@@ -39,7 +39,7 @@ class Trained:
     Attributes:
         tables: regrets and averages.
         seconds: of training, measuring and writing not counted, earlier sessions counted.
-        nodes: visited in this session.
+        nodes: visited, likewise.
         rows: one for each measurement, with "passes" and "seconds".
         finished: False after Ctrl-C.
     """
@@ -76,7 +76,7 @@ def train(
         bits: of the entries of new tables, 32 or 16.
         out: a directory for `tables.npz`, written every `checkpoint_seconds`; what a kill loses at
             most is the time since.
-        resume: go on from the tables in `out`.
+        resume: go on from the tables in `out`, if there are any.
         checkpoint_seconds: between two checkpoints.
         snapshot_every: passes between two snapshots of the stages that passes do not average.
         measure: called every `measure_seconds` of training, and at the end; its row is kept.
@@ -85,7 +85,6 @@ def train(
 
     Raises:
         ValueError: nothing says when to stop, or the checkpoint is of another run or damaged.
-        FileNotFoundError: there is nothing to resume.
         MemoryError: the tables do not fit.
         OSError: the disk of `out` has no room for them; says how much they need.
     """
@@ -145,12 +144,11 @@ class _Loop:
         self.seconds, self.session, self.nodes = 0.0, 0.0, 0
         self.rows: list[Row] = []
         self.size = 64 * sampler.game.tree.num_players
-        if resume:
-            assert out is not None
+        if resume and out is not None and (out / CHECKPOINT).exists():
             self.tables, more = load_tables(out / CHECKPOINT, sampler.game, bits)
             if wrong := differences(more["options"], dataclasses.asdict(sampler.options)):
                 raise ValueError(f"{out / CHECKPOINT} belongs to another run: {wrong}")
-            self.seconds, self.rows = more["seconds"], more["rows"]
+            self.seconds, self.rows, self.nodes = more["seconds"], more["rows"], more["nodes"]
         else:
             self.tables = make_tables(sampler.game, bits)
         self.began = self.tables.passes
@@ -199,5 +197,6 @@ class _Loop:
             self.tables,
             options=dataclasses.asdict(self.sampler.options),
             seconds=self.seconds,
+            nodes=self.nodes,
             rows=self.rows,
         )

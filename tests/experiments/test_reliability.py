@@ -40,6 +40,14 @@ def test_inputs_end_in_a_sentence() -> None:
 
 
 @pytest.mark.slow
+def test_killed_blueprints_are_not_lost() -> None:
+    """Tables are written all the time, so that some kills hit a file that is half written."""
+    row = _kills.kills("blueprint", 2, count=3)
+    assert row["count"] >= 3
+    assert row["faults"] == 0
+
+
+@pytest.mark.slow
 def test_killed_runs_are_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     row = _kills.kills("solve", 1, count=1)
     assert row["count"] >= 1
