@@ -62,7 +62,7 @@ streets = {name: {"sizes": [sizes, ["100%", "a"], ["a"]]} for name, sizes in str
 game = holdem.holdem_game(holdem.BetMenu.parse({"stack": "100bb", **streets}), buckets)
 sampler = mccfr.ExternalSampler(game, mccfr.Options(seed=1, average_stages=2))
 found = mccfr.train(
-    sampler, passes=1_500_000, snapshot_every=400_000, checkpoint_seconds=0, out=out, resume=resume,
+    sampler, passes=300_000, snapshot_every=80_000, checkpoint_seconds=0, out=out, resume=resume,
     progress=False,
 )
 arrays = {"regret": found.tables.regret, "average": found.tables.average}

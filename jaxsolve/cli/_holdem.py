@@ -27,6 +27,7 @@ app.command("buckets")(_holdem_abstraction.buckets)
 app.command("blueprint")(_holdem_blueprint.blueprint)
 app.command("match")(_holdem_blueprint.match)
 app.command("lbr")(_holdem_blueprint.lbr)
+app.command("positions")(_holdem_blueprint.positions)
 
 
 @app.callback()

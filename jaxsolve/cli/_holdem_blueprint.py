@@ -154,6 +154,29 @@ def lbr(
         print(f"a local best response wins {found} from {folder}")
 
 
+def positions(
+    folder: Folder,
+    hands: Annotated[int, typer.Option(help="that are played", min=2)] = 500_000,
+    seed: Annotated[int, typer.Option(help="of deals and actions", min=0)] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object per position")] = False,
+) -> None:
+    """Show what each position of a blueprint wins from itself, and how often it opens."""
+    import rich.table
+
+    from jaxsolve import holdem as he
+
+    found = he.position_reports(he.Blueprint.load(folder), hands=hands, seed=seed, progress=True)
+    if as_json:
+        for one in found:
+            print(json.dumps(one._asdict()))
+        return
+    table = rich.table.Table("position", "mbb/h", "95 %", "first in: fold", "call", "raise")
+    for p in found:
+        shares = ("" if x is None else f"{100 * x:.1f}%" for x in (p.fold, p.call, p.bet))
+        table.add_row(p.position, f"{p.mbb:+.0f}", f"+- {p.high - p.mbb:.0f}", *shares)
+    show_table(table)
+
+
 def show_blueprint(
     made: Blueprint,
     line: str,

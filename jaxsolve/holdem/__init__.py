@@ -79,8 +79,11 @@ from jaxsolve.holdem._node import NodeReport as NodeReport
 from jaxsolve.holdem._operators import OPERATORS as OPERATORS
 from jaxsolve.holdem._pio import format_pio_tree as format_pio_tree
 from jaxsolve.holdem._pio import parse_pio_tree as parse_pio_tree
+from jaxsolve.holdem._positions import PositionReport as PositionReport
+from jaxsolve.holdem._positions import opening_frequencies as opening_frequencies
 from jaxsolve.holdem._positions import opening_lines as opening_lines
 from jaxsolve.holdem._positions import position_names as position_names
+from jaxsolve.holdem._positions import position_reports as position_reports
 from jaxsolve.holdem._range import Range as Range
 from jaxsolve.holdem._range import format_range as format_range
 from jaxsolve.holdem._range import parse_range as parse_range

@@ -15,8 +15,9 @@ import numpy as np
 
 from jaxsolve.holdem._blueprint import Blueprint
 from jaxsolve.holdem._cards import NUM_HANDS
+from jaxsolve.holdem._cells import action_colours
 from jaxsolve.holdem._display import cards_html, strategy_html
-from jaxsolve.holdem._positions import opening_lines, position_names
+from jaxsolve.holdem._positions import PositionReport, opening_lines, position_names
 from jaxsolve.view import document
 
 _STYLE = """
@@ -27,6 +28,8 @@ figcaption { overflow-wrap: anywhere; }
 figcaption small { color: var(--soft); }
 figure output { display: block; min-height: 2.8em; color: var(--soft); font-size: 12px; }
 h2 { margin: 18px 0 8px; }
+.positions { max-width: 640px; }
+@media (max-width: 480px) { .positions :is(th, td):last-child { display: none; } }
 """
 
 _SCRIPT = """<script>
@@ -77,12 +80,15 @@ def common_lines(made: Blueprint, count: int = 24) -> dict[str, float]:
     return found
 
 
-def preflop_page(made: Blueprint, *, count: int = 24) -> str:
+def preflop_page(
+    made: Blueprint, *, count: int = 24, positions: Sequence[PositionReport] = ()
+) -> str:
     """Returns an HTML page with the first decision of each position and the commonest lines.
 
     Args:
         made: the blueprint.
         count: of common lines.
+        positions: of `position_reports`, shown as a table.
 
     Raises:
         ValueError: count is below 1.
@@ -99,10 +105,33 @@ def preflop_page(made: Blueprint, *, count: int = 24) -> str:
     }
     words = "".join(f"<div><dt>{k}</dt><dd>{v}</dd></div>" for k, v in facts.items())
     body = f"<header><h1>Before the flop</h1><dl>{words}</dl></header>\n"
+    body += _table(positions) if positions else ""
     body += "<h2>First in: everybody before has folded</h2>\n" + _charts(made, first, (), lines)
     if rest:
         body += "<h2>The lines that are played most</h2>\n" + _charts(made, rest, (), lines)
     return document("Before the flop", body + _SCRIPT, style=_STYLE)
+
+
+def _table(positions: Sequence[PositionReport]) -> str:
+    colours = action_colours(["fold", "call", "raise"])
+    rows = []
+    for p in positions:
+        cells, bars = ["&ndash;"] * 3, []
+        for k, (action, share) in enumerate(zip(colours, (p.fold, p.call, p.bet), strict=True)):
+            if share is not None:
+                cells[k] = f"{100 * share:.1f}%"
+                bars.append(
+                    f"<i style='width:{100 * share:.2f}%;background:{colours[action]}'></i>"
+                )
+        won = f"{p.mbb:+.0f} &plusmn; {p.high - p.mbb:.0f}"
+        mix = f"<span class='mix'>{''.join(bars)}</span>" if bars else ""
+        rows.append(f"<tr>{''.join(f'<td>{c}</td>' for c in (p.position, won, *cells, mix))}</tr>")
+    head = "".join(f"<th>{x}</th>" for x in ("position", "mbb/h", *colours, ""))
+    return (
+        "<h2>Positions</h2>\n<p>What each wins when all play this strategy, with 95 % intervals, and "
+        "what it does when everybody before has folded.</p>\n"
+        f"<table class='positions'><tr>{head}</tr>{''.join(rows)}</table>\n"
+    )
 
 
 def node_page(made: Blueprint, line: str, board: Sequence[int] = ()) -> str:

@@ -13,6 +13,7 @@ from jaxsolve.files import write_atomic, write_figure
 from jaxsolve.holdem._blueprint import Blueprint
 from jaxsolve.holdem._blueprint_page import preflop_page
 from jaxsolve.holdem._cards import cards_name
+from jaxsolve.holdem._positions import position_reports
 from jaxsolve.holdem._range_figure import range_strategy
 from jaxsolve.plot import new_figure
 
@@ -20,6 +21,7 @@ from jaxsolve.plot import new_figure
 def write_blueprint_report(made: Blueprint, out: Path) -> None:
     """Writes result.json, preflop.html, and with matplotlib curve.png and preflop.png."""
     tree = made.game.tree
+    positions = position_reports(made)
     row = {
         "sampler": "external",
         "players": tree.num_players,
@@ -36,9 +38,10 @@ def write_blueprint_report(made: Blueprint, out: Path) -> None:
         "device": jax.local_devices()[0].device_kind,
         "jax": jax.__version__,
         "rows": [row, *made.rows],
+        "positions": [p._asdict() for p in positions],
     }
     write_atomic(out / "result.json", json.dumps(result, indent=1).encode())
-    write_atomic(out / "preflop.html", preflop_page(made).encode())
+    write_atomic(out / "preflop.html", preflop_page(made, positions=positions).encode())
     try:
         figures = {"preflop.png": blueprint_chart(made)}
         if any("mbb" in r for r in made.rows):

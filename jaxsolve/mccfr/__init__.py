@@ -13,6 +13,7 @@ from jaxsolve.mccfr._listed_boards import ListedBoards as ListedBoards
 from jaxsolve.mccfr._listed_boards import listed_boards as listed_boards
 from jaxsolve.mccfr._native import pots_native as pots_native
 from jaxsolve.mccfr._options import Options as Options
+from jaxsolve.mccfr._play import play_hands as play_hands
 from jaxsolve.mccfr._random import mix as mix
 from jaxsolve.mccfr._random import pass_key as pass_key
 from jaxsolve.mccfr._tables import Tables as Tables

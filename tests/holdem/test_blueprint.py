@@ -139,7 +139,13 @@ def test_commands(
     assert files[0].read_bytes().startswith(b"\x89PNG")
     assert files[1].read_text().count("<td title=") == 169
     assert "First in" in (tmp_path / "one" / "preflop.html").read_text()
-    row = json.loads((tmp_path / "one" / "result.json").read_text())["rows"][0]
+    result = json.loads((tmp_path / "one" / "result.json").read_text())
+    assert [p["position"] for p in result["positions"]] == ["BTN", "BB"]
+    call(monkeypatch, "positions", one, "--hands", "2000", "--json")
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert found[0]["fold"] == result["positions"][0]["fold"]
+    row = result["rows"][0]
+    assert row["nodes_per_second"] > row["passes_per_second"]
     assert (row["sampler"], row["passes"]) == ("external", 20_000)
     rows = tuple({"seconds": k, "mbb": 5.0, "low": 1.0, "high": 9.0} for k in (60, 120))
     made = dataclasses.replace(Blueprint.load(tmp_path / "one"), rows=rows)

@@ -1,4 +1,4 @@
-"""Charts of blueprints on a page: which lines it has, and that it shows the tables' numbers."""
+"""What users see of blueprints: a page of charts, and what each position wins and opens."""
 
 from __future__ import annotations
 
@@ -95,3 +95,62 @@ def test_a_node_with_its_board() -> None:
         assert f"{action} {100 * share:.1f}%" in page
     with pytest.raises(ValueError, match="whose board has 3 cards, not 0"):
         holdem.node_page(here, "c c x")
+
+
+def test_everybody_folds_to_the_big_blind() -> None:
+    game = made(3).game
+    folds = mccfr.make_tables(game)
+    folds.average[:] = holdem.always(game, "f")
+    here = Blueprint(game, folds, 1.0)
+    button, small, big = holdem.position_reports(here, hands=60)
+    assert (button.position, button.mbb, button.fold, button.bet) == ("BTN", 0, 1, 0)
+    assert (small.position, small.mbb, small.low, small.high) == ("SB", -500, -500, -500)
+    assert (big.position, big.mbb, big.fold, big.call, big.bet) == ("BB", 500, None, None, None)
+    with pytest.raises(ValueError, match="hands is 4 or more, not 3"):
+        holdem.position_reports(here, hands=3)
+
+
+def test_positions_sum_to_zero_and_open_as_the_tables_say() -> None:
+    here = made(3)
+    found = {p.position: p for p in holdem.position_reports(here, hands=3_000)}
+    assert sum(p.mbb for p in found.values()) == pytest.approx(0, abs=1e-3)
+    assert all(p.low < p.mbb < p.high for p in found.values())
+    combos = np.bincount(holdem.preflop_classes(), minlength=169)
+    for name, line in (("BTN", ""), ("SB", "f")):
+        sums = mccfr.entries_of(
+            here.game.tree, here.tables, here.tables.average, here.game.tree.find(line)
+        )
+        often = combos @ mccfr.matched(sums) / 1_326
+        p = found[name]
+        np.testing.assert_allclose([p.fold, p.call, p.bet], [*often[:2], often[2:].sum()])
+    page = holdem.preflop_page(here, count=1, positions=list(found.values()))
+    assert f"<td>SB</td><td>{found['SB'].mbb:+.0f} &plusmn;" in page
+
+
+@pytest.mark.slow
+def test_the_button_wins_what_a_walk_over_all_hands_says() -> None:
+    """Heads-up, beside the exact expectation over pairs of hands on sampled boards."""
+    here = made(2)
+    (button, _) = holdem.position_reports(here, hands=200_000)
+    rng = np.random.default_rng(5)
+    boards = [np.sort(rng.choice(52, 5, replace=False)) for _ in range(24)]
+    exact = [-10 * holdem.match_plain([here.strategy] * 2, board) for board in boards]
+    error = np.hypot(np.std(exact) / np.sqrt(len(exact)), (button.high - button.mbb) / 1.96)
+    assert button.position == "BTN"
+    assert abs(np.mean(exact) - button.mbb) < 4 * error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_the_first_to_act_raises_less_than_the_button(seed: int) -> None:
+    street = {"sizes": [["100%", "a"], ["a"]]}
+    table = {"stack": "10bb", "players": 6, **dict.fromkeys(STREETS, street)}
+    game = holdem.holdem_game(BetMenu.parse(table), made_buckets(20))
+    sampler = mccfr.ExternalSampler(game, mccfr.Options(seed=seed, average_stages=1))
+    here = Blueprint(game, sampler.run(mccfr.make_tables(game), 600_000)[0], 1.0)
+    opened = holdem.opening_frequencies(here)
+    assert list(opened) == [2, 3, 4, 5, 0]
+    folds = [opened[k][0] for k in (2, 3, 4, 5)]
+    assert folds == sorted(folds, reverse=True)
+    assert folds[0] > folds[-1] + 0.08  # at least 0.13 of six seeds
+    assert opened[2][2] < opened[5][2]
