@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from jaxsolve.abstraction import CardBuckets
 from jaxsolve.game import action_name
 from jaxsolve.mccfr._game import Deals, TablePayoffs
 from jaxsolve.mccfr._random import pass_key, uniform
@@ -71,7 +72,10 @@ class ListedGame:
 
 
 def listed_game(
-    tree: PublicTree, merge: Callable[[int, int, np.ndarray], int] | None = None
+    tree: PublicTree,
+    merge: Callable[[int, int, np.ndarray], int] | None = None,
+    *,
+    buckets: CardBuckets | None = None,
 ) -> ListedGame:
     """Returns the public actions, deals and buckets of a compiled game.
 
@@ -82,17 +86,25 @@ def listed_game(
             actions.
         merge: (player, stage, what they were shown, int [k]) -> a number; those with equal
             numbers share a bucket.
+        buckets: of the same card game, by `abstraction.lossless` or `cluster_hands`; in place of
+            `merge`.
 
     Raises:
-        ValueError: chance depends on actions, actions on the deal, or some actions are hidden.
+        ValueError: chance depends on actions, actions on the deal, or some actions are hidden;
+            the buckets are of another game; both `merge` and `buckets` are given.
     """
+    if merge is not None and buckets is not None:
+        raise ValueError("give merge or buckets, not both")
     states = _states(tree)
     node, actions = _nodes(states)
     dealt = _dealt(states)
     last = _full_deals(states, dealt)
     _check(states, node, dealt, actions)
     chance = np.array([_chance(states, dealt, d) for d in last])
-    known, numbers = _known(states, node, dealt, actions, merge)
+    if buckets is None:
+        known, numbers = _known(states, node, dealt, actions, merge)
+    else:
+        known, numbers = _looked_up(states, node, dealt, actions, buckets)
     n, stages = actions.num_players, actions.num_stages
     bucket = np.zeros((len(last), n, stages), np.uint16)
     payoff = np.zeros((len(last), len(actions.ends), n), np.float32)
@@ -250,6 +262,42 @@ def _known(
     for x in np.flatnonzero(states.actor >= 0):
         stage = int(tree.stage[node[x]])
         known[x] = [seen[i][stage][dealt[int(x)]] for i in range(n)]
+    return known, tuple(numbers)
+
+
+def _looked_up(
+    states: StateTable,
+    node: np.ndarray,
+    dealt: Sequence[tuple[int, ...]],
+    tree: ActionTree,
+    buckets: CardBuckets,
+) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Returns what `_known` does, with the buckets of a card game."""
+    wrong = ValueError(f"{buckets!r} is not of {states.game.name}")
+    after = np.flatnonzero((node == 0) & (states.actor >= 0))  # the private deal is over
+    private = len(dealt[int(after[0])])
+    if tree.num_players != 2 or any(len(dealt[int(x)]) != private for x in after):
+        raise wrong
+    # Hands are numbered by their infostates there, as in `jaxsolve.public`.
+    hand = np.stack(
+        [np.unique(states.infostate[after, i], return_inverse=True)[1].ravel() for i in range(2)], 1
+    )
+    held = {dealt[int(x)]: h for x, h in zip(after, hand, strict=True)}
+    row = {path: k for k, path in enumerate(buckets.rows.outcomes)}
+    if hand.max() >= buckets.bucket.shape[2]:
+        raise wrong
+    known = np.full((states.num_states, 2), -1, np.int64)
+    numbers = [0] * tree.num_stages
+    for x in np.flatnonzero(states.actor >= 0):
+        path = dealt[int(x)][private:]
+        if path not in row:
+            raise wrong
+        hands = held[dealt[int(x)][:private]]
+        known[x] = buckets.bucket[np.arange(2), row[path], hands]
+        stage = int(tree.stage[node[x]])
+        numbers[stage] = buckets.num_buckets[len(path)]
+    if (known[states.actor >= 0] < 0).any():
+        raise wrong
     return known, tuple(numbers)
 
 
