@@ -118,5 +118,7 @@ from jaxsolve.holdem._strength import CATEGORIES as CATEGORIES
 from jaxsolve.holdem._strength import category as category
 from jaxsolve.holdem._strength import strength as strength
 from jaxsolve.holdem._strength import strengths_on_board as strengths_on_board
+from jaxsolve.holdem._vector_game import HandVectors as HandVectors
+from jaxsolve.holdem._vector_sampler import HandVectorSampler as HandVectorSampler
 from jaxsolve.holdem._view import SpotView as SpotView
 from jaxsolve.holdem._view import view_spot as view_spot

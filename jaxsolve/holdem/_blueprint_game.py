@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
-from collections.abc import Sequence
+import functools
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,30 @@ from jaxsolve.mccfr import ActionTree, Deals, PotPayoffs, mix, pass_key
 _BOARD = (3, 4, 5)
 _DEALS = 0xCA4D5
 """Keeps the numbers of deals apart from those of choices."""
+
+
+class NativeBuckets:
+    """An abstraction in the memory layout of `jaxsolve/native/buckets.h`."""
+
+    class _Struct(ctypes.Structure):
+        _fields_ = (
+            ("preflop", ctypes.c_void_p),
+            *((name, ctypes.c_void_p * 3) for name in ("code", "table")),
+            ("hand_after", ctypes.c_void_p),
+        )
+
+    def __init__(self, abstraction: Abstraction) -> None:
+        """Keeps the arrays alive, and a structure that points at them."""
+        codes = [canonical_boards(k).code for k in _BOARD]
+        self._arrays = [abstraction.preflop, *codes, *_tables(abstraction), hand_after()]
+        first, *middle, last = (x.ctypes.data for x in self._arrays)
+        three = ctypes.c_void_p * 3
+        self._struct = self._Struct(first, three(*middle[:3]), three(*middle[3:]), last)
+
+    @property
+    def pointer(self) -> Any:
+        """What C++ takes."""
+        return ctypes.byref(self._struct)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -64,36 +89,32 @@ class HoldemGame:
         bucket = np.empty((count, n, 4), np.uint16)
         rank = np.empty((count, n), np.int32)
         cards = np.empty((count, 2 * n + 5), np.uint8)
-        # Names keep arrays alive: what a cache returns to the second of two threads is not kept.
-        codes = [canonical_boards(k).code for k in _BOARD]
-        preflop, after, tables = self.abstraction.preflop, hand_after(), self._tables
-        pointers = ctypes.c_void_p * 3
         library.JaxsolveDeal(
             ctypes.c_uint64(seed),
             *(ctypes.c_int64(first), ctypes.c_int64(count), ctypes.c_int32(n), ctypes.c_int32(4)),
-            _place(preflop),
-            pointers(*(x.ctypes.data for x in codes)),
-            pointers(*(x.ctypes.data for x in tables)),
-            *(_place(x) for x in (after, bucket, rank, cards)),
+            self.native_buckets.pointer,
+            *(ctypes.c_void_p(x.ctypes.data) for x in (bucket, rank, cards)),
         )
         return Deals(self._stages(bucket), rank), cards
 
-    @property
-    def _tables(self) -> Sequence[np.ndarray]:
-        found = self.abstraction
-        return found.flop, found.turn, found.river
+    @functools.cached_property
+    def native_buckets(self) -> NativeBuckets:
+        """The tables of the abstraction for C++."""
+        return NativeBuckets(self.abstraction)
 
     def _stages(self, bucket: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(bucket[..., : self.tree.num_stages])
 
     def _deal_plain(self, seed: int, first: int, count: int) -> tuple[Deals, np.ndarray]:
         n = self.menu.players
-        cards = np.stack([_cards(pass_key(seed, first + k), 2 * n + 5) for k in range(count)])
+        cards = deal_cards(seed, first, count, 2 * n + 5)
         hands, board = cards[:, : 2 * n].reshape(count, n, 2), cards[:, 2 * n :]
         number = hand_index(hands[..., 0].astype(np.int32), hands[..., 1].astype(np.int32))
         bucket = np.empty((count, n, 4), np.uint16)
         bucket[..., 0] = self.abstraction.preflop[number]
-        for street, (size, table) in enumerate(zip(_BOARD, self._tables, strict=True), 1):
+        for street, (size, table) in enumerate(
+            zip(_BOARD, _tables(self.abstraction), strict=True), 1
+        ):
             code = canonical_boards(size).code[board_number(board[:, :size])]
             row, turned = (code >> 5).astype(np.int64), (code & 31).astype(np.int64)
             bucket[..., street] = table[row[:, None], hand_after()[turned[:, None], number]]
@@ -112,8 +133,12 @@ def holdem_game(menu: BetMenu, abstraction: Abstraction) -> HoldemGame:
     return HoldemGame(menu, abstraction, tree, payoffs)
 
 
-def _cards(key: int, count: int) -> np.ndarray:
-    """Returns uint8 [count], the first cards of a deck shuffled by one key."""
+def deal_cards(seed: int, first: int, count: int, cards: int) -> np.ndarray:
+    """Returns uint8 [count, cards], the first cards of shuffled decks with given numbers."""
+    return np.stack([_deck(pass_key(seed, first + k), cards) for k in range(count)])
+
+
+def _deck(key: int, count: int) -> np.ndarray:
     deck = list(range(NUM_CARDS))
     for i in range(count):
         drawn = mix(key ^ i) >> 32
@@ -122,5 +147,5 @@ def _cards(key: int, count: int) -> np.ndarray:
     return np.array(deck[:count], np.uint8)
 
 
-def _place(array: np.ndarray) -> ctypes.c_void_p:
-    return ctypes.c_void_p(array.ctypes.data)
+def _tables(abstraction: Abstraction) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return abstraction.flop, abstraction.turn, abstraction.river

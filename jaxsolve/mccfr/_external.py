@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 
@@ -55,6 +57,21 @@ class ExternalSampler:
         if self._library is not None:
             self._library.JaxsolveExternal.restype = ctypes.c_int64
         self._native = NativeGame(game.payoffs, game.tree.packed(game.num_buckets), game.tree)
+
+    @property
+    def first_call(self) -> int:
+        """Passes of the first call of `train`."""
+        return 64 * self.game.tree.num_players
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What two runs must share to be one; see `train`."""
+        return {"sampler": "external", **dataclasses.asdict(self.options)}
+
+    def prepare(self, tables: Tables) -> None:
+        """Deals once, which makes what later deals look up."""
+        del tables
+        self.game.deal(self.options.seed, 0, 1)
 
     def run(self, tables: Tables, count: int) -> tuple[Tables, int]:
         """Returns (tables after `count` more passes, nodes visited); writes over the arrays."""

@@ -71,8 +71,8 @@ class TablePayoffs:
         return float(np.abs(self.table).max())
 
 
-class SampledGame(Protocol):
-    """A game for sampled CFR; `listed_game` makes one of any compiled tree that allows it."""
+class TabledGame(Protocol):
+    """What tables [sequence, bucket] need to know of a game."""
 
     @property
     def name(self) -> str:
@@ -88,6 +88,10 @@ class SampledGame(Protocol):
     def num_buckets(self) -> tuple[int, ...]:
         """Buckets of each stage."""
         ...
+
+
+class SampledGame(TabledGame, Protocol):
+    """A game for external sampling; `listed_game` makes one of any compiled tree that allows it."""
 
     @property
     def payoffs(self) -> PotPayoffs | TablePayoffs:

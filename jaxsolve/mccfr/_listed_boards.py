@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.mccfr._listed import _DEALS, ListedGame, _dealt, _full_deals, _states
-from jaxsolve.mccfr._random import pass_key, uniform
+from jaxsolve.mccfr._listed import ListedGame, _dealt, _full_deals, _states
 from jaxsolve.mccfr._tree import ActionTree
-from jaxsolve.mccfr._vector import Boards
+from jaxsolve.mccfr._vector import Board
 from jaxsolve.types import Array
+
+
+class _Data(NamedTuple):
+    """What a program needs of all boards; `below` is the chance of each and those before."""
+
+    below: Array
+    bucket: Array
+    weight: Array
+    payoff: Array
+
+    def at(self, row: Array) -> Board:
+        """Returns a board, or some."""
+        return Board(self.bucket[row], self.weight[row], self.payoff[row])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,14 +37,14 @@ class ListedBoards:
         game: the deals.
         chance: float64 [O], probability of each board.
         bucket: int32 [O, 2, G, H].
-        live: float32 [O, 2, H].
+        weight: float32 [O, 2, H], 1 for hands that the board allows.
         payoff: float32 [O, T, H, H], to player 0, times the probability of the pair of hands.
     """
 
     game: ListedGame
     chance: np.ndarray
     bucket: np.ndarray
-    live: np.ndarray
+    weight: np.ndarray
     payoff: np.ndarray
 
     @property
@@ -38,23 +53,31 @@ class ListedBoards:
         return self.game.tree
 
     @property
+    def name(self) -> str:
+        """Names the game and its buckets."""
+        return self.game.name
+
+    @property
     def num_buckets(self) -> tuple[int, ...]:
         """Buckets of each stage."""
         return self.game.num_buckets
 
-    def boards(self, seed: int, first: int, count: int) -> Boards:
+    @functools.cached_property
+    def data(self) -> _Data:
         """See `VectorGame`."""
-        drawn = [uniform(pass_key(seed ^ _DEALS, first + k), 1) for k in range(count)]
-        return self.at(np.searchsorted(np.cumsum(self.chance), drawn).clip(0, len(self.chance) - 1))
-
-    def at(self, rows: np.ndarray) -> Boards:
-        """Returns some of the boards."""
-        parts = (self.bucket, self.live, self.payoff)
-        return Boards(*(jnp.asarray(x[rows]) for x in parts))
+        arrays = (np.cumsum(self.chance).astype(np.float32), self.bucket, self.weight, self.payoff)
+        return _Data(*(jnp.asarray(x) for x in arrays))
 
     @staticmethod
-    def leaf_values(player: int, reach: Array, leaf: Array) -> Array:
+    def sample(data: _Data, key: Array) -> Board:
         """See `VectorGame`."""
+        row = jnp.searchsorted(data.below, jax.random.uniform(key), side="right")
+        return data.at(jnp.minimum(row, len(data.below) - 1))
+
+    @staticmethod
+    def leaf_values(data: _Data, player: int, reach: Array, leaf: Array) -> Array:
+        """See `VectorGame`."""
+        del data
         if player == 0:
             return jnp.einsum("tij,tj->ti", leaf, reach)
         return -jnp.einsum("tij,ti->tj", leaf, reach)
@@ -89,12 +112,12 @@ def listed_boards(game: ListedGame) -> ListedBoards:
     size = int(hand.max()) + 1
     chance = np.bincount(board, game.chance)
     bucket = np.zeros((count, 2, game.tree.num_stages, size), np.int32)
-    live = np.zeros((count, 2, size), np.float32)
+    weight = np.zeros((count, 2, size), np.float32)
     payoff = np.zeros((count, len(game.tree.ends), size, size), np.float32)
     for d, row in enumerate(board):
         for i in range(2):
             bucket[row, i, :, hand[d, i]] = game.deals.bucket[d, i]
-            live[row, i, hand[d, i]] = 1
+            weight[row, i, hand[d, i]] = 1
         share = game.chance[d] / chance[row]
         payoff[row, :, hand[d, 0], hand[d, 1]] += share * game.payoffs.table[d, :, 0]
-    return ListedBoards(game, chance, bucket, live, payoff)
+    return ListedBoards(game, chance, bucket, weight, payoff)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from jaxsolve.files import differences, load_arrays, save_arrays
-from jaxsolve.mccfr._game import SampledGame
+from jaxsolve.mccfr._game import TabledGame
 from jaxsolve.mccfr._tree import ActionTree
 from jaxsolve.tree import check_fits
 
@@ -47,7 +47,7 @@ def table_bytes(tree: ActionTree, num_buckets: Sequence[int], bits: int = 32) ->
     return 2 * int(tree.rows(num_buckets)[-1]) * bits // 8
 
 
-def make_tables(game: SampledGame, bits: int = 32) -> Tables:
+def make_tables(game: TabledGame, bits: int = 32) -> Tables:
     """Returns empty tables.
 
     Raises:
@@ -92,13 +92,13 @@ def matched(sums: np.ndarray) -> np.ndarray:
     return np.where(total > 0, positive / np.where(total > 0, total, 1), even)
 
 
-def save_tables(path: Path, game: SampledGame, tables: Tables, **more: Any) -> None:
+def save_tables(path: Path, game: TabledGame, tables: Tables, **more: Any) -> None:
     """Writes tables to one file, whole or not at all, with a checksum."""
     header = {"kind": KIND, "passes": tables.passes, **_identity(game, tables.bits), **more}
     save_arrays(path, header, {"regret": tables.regret, "average": tables.average})
 
 
-def load_tables(path: Path, game: SampledGame, bits: int = 32) -> tuple[Tables, dict[str, Any]]:
+def load_tables(path: Path, game: TabledGame, bits: int = 32) -> tuple[Tables, dict[str, Any]]:
     """Returns (tables, what else was saved) of a file.
 
     Raises:
@@ -113,7 +113,7 @@ def load_tables(path: Path, game: SampledGame, bits: int = 32) -> tuple[Tables, 
     return tables, {k: v for k, v in header.items() if k not in known}
 
 
-def _identity(game: SampledGame, bits: int) -> dict[str, Any]:
+def _identity(game: TabledGame, bits: int) -> dict[str, Any]:
     return {
         "game": game.name,
         "sequences": game.tree.num_sequences,

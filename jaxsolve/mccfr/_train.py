@@ -6,14 +6,15 @@ import dataclasses
 import errno
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tqdm import tqdm
 
 from jaxsolve.files import claim, differences, uninterrupted
-from jaxsolve.mccfr._external import ExternalSampler
+from jaxsolve.mccfr._game import TabledGame
+from jaxsolve.mccfr._options import Options
 from jaxsolve.mccfr._tables import (
     Tables,
     load_tables,
@@ -29,6 +30,44 @@ _CALL = 0.4
 """Seconds of one call of the sampler, so that Ctrl-C is heard."""
 
 Row = dict[str, Any]
+
+
+class Sampler(Protocol):
+    """What `train` runs: `ExternalSampler`, `VectorSampler`, or one made for a game."""
+
+    @property
+    def game(self) -> TabledGame:
+        """The game."""
+        ...
+
+    @property
+    def options(self) -> Options:
+        """Weights, pruning and the seed."""
+        ...
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What two runs must share to be one; JSON."""
+        ...
+
+    @property
+    def first_call(self) -> int:
+        """Passes of the first call; later calls are as long as what is measured says."""
+        ...
+
+    def prepare(self, tables: Tables) -> None:
+        """Does what is done once, so that it does not count as training."""
+        ...
+
+    def run(self, tables: Tables, count: int) -> tuple[Tables, int]:
+        """Returns (tables after `count` more passes, nodes visited)."""
+        ...
+
+    def add_snapshot(self, tables: Tables, weight: float) -> None:
+        """Adds the current policy of stages that passes do not average to the average."""
+        ...
+
+
 Measure = Callable[[Tables], Row]
 
 
@@ -52,7 +91,7 @@ class Trained:
 
 
 def train(
-    sampler: ExternalSampler,
+    sampler: Sampler,
     *,
     passes: int | None = None,
     minutes: float | None = None,
@@ -122,7 +161,7 @@ def train(
     return Trained(loop.tables, loop.seconds, loop.nodes, tuple(loop.rows), done)
 
 
-def _check_disk(sampler: ExternalSampler, bits: int, out: Path) -> None:
+def _check_disk(sampler: Sampler, bits: int, out: Path) -> None:
     """Refuses a directory without room for a new checkpoint beside the old one."""
     game = sampler.game
     needed, free = 2 * table_bytes(game.tree, game.num_buckets, bits), shutil.disk_usage(out).free
@@ -138,21 +177,21 @@ class _Loop:
     """Tables, clocks and rows of one run."""
 
     def __init__(
-        self, sampler: ExternalSampler, out: Path | None, bits: int, resume: bool, every: int
+        self, sampler: Sampler, out: Path | None, bits: int, resume: bool, every: int
     ) -> None:
         self.sampler, self.out, self.every = sampler, out, every
         self.seconds, self.session, self.nodes = 0.0, 0.0, 0
         self.rows: list[Row] = []
-        self.size = 64 * sampler.game.tree.num_players
+        self.size = sampler.first_call
         if resume and out is not None and (out / CHECKPOINT).exists():
             self.tables, more = load_tables(out / CHECKPOINT, sampler.game, bits)
-            if wrong := differences(more["options"], dataclasses.asdict(sampler.options)):
+            if wrong := differences(more["options"], dict(sampler.settings)):
                 raise ValueError(f"{out / CHECKPOINT} belongs to another run: {wrong}")
             self.seconds, self.rows, self.nodes = more["seconds"], more["rows"], more["nodes"]
         else:
             self.tables = make_tables(sampler.game, bits)
         self.began = self.tables.passes
-        sampler.game.deal(sampler.options.seed, 0, 1)  # what dealing makes once does not count
+        sampler.prepare(self.tables)
 
     def over(self, passes: int | None, end: float | None) -> bool:
         """Returns whether one of the limits is reached."""
@@ -195,7 +234,7 @@ class _Loop:
             self.out / CHECKPOINT,
             self.sampler.game,
             self.tables,
-            options=dataclasses.asdict(self.sampler.options),
+            options=dict(self.sampler.settings),
             seconds=self.seconds,
             nodes=self.nodes,
             rows=self.rows,

@@ -2,115 +2,140 @@
 
 Johanson, Bard, Lanctot, Gibson & Bowling 2012, "Efficient Nash equilibrium approximation through
 Monte Carlo counterfactual regret minimization" (public chance sampling). A board is what chance
-shows to everybody. On each sampled board all hands of both players go down the public actions at
-once, and values of all hands come back up; hands of one bucket share a policy and add up their
-regrets. Boards are the only thing that is sampled.
+shows to everybody. On each sampled board the reach of all hands of one player goes down the public
+actions at once, and values of all hands of the other come back up; hands of one bucket share a
+policy and add up their regrets. Boards are the only thing that is sampled.
+
+A pass updates both players, each on a batch of boards, and averages the policy of the one whose
+reach goes down. Everything is one program: boards are drawn on the device, and passes are a loop.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.sharding import Mesh, PartitionSpec
 
+from jaxsolve.mccfr._game import TabledGame
 from jaxsolve.mccfr._options import Options
 from jaxsolve.mccfr._tables import Tables, as_float
 from jaxsolve.mccfr._tree import ActionTree
 from jaxsolve.types import Array
 
+_BOARDS = "boards"
+"""The axis of a mesh of devices."""
 
-class Boards(NamedTuple):
-    """A batch of sampled boards (B boards, two players, G stages, H hands).
+
+class Board(NamedTuple):
+    """A sampled board, or a batch of them with a leading axis (two players, G stages, H hands).
 
     Attributes:
-        bucket: int32 [B, 2, G, H], what each hand of each player knows at each stage.
-        live: float [B, 2, H], 1 for hands that the board allows, else 0.
-        leaf: what `VectorGame.leaf_values` reads, leading axis B.
+        bucket: int32 [2, G, H], what each hand of each player knows at each stage.
+        weight: float [2, H], how much each hand counts; 0 where the board does not allow it.
+        leaf: what `VectorGame.leaf_values` reads.
     """
 
     bucket: Array
-    live: Array
+    weight: Array
     leaf: Any
 
 
-LeafValues = Callable[[int, Array, Any], Array]
-"""(player, reach of the other [T, H], leaf of a board) -> values [T, H]; see `VectorGame`."""
-
-
-class VectorGame(Protocol):
+class VectorGame(TabledGame, Protocol):
     """A two-player game whose boards can be sampled apart from the hands."""
 
     @property
-    def tree(self) -> ActionTree:
-        """The public actions."""
+    def data(self) -> Any:
+        """A tree of arrays, an argument of the compiled program."""
         ...
 
-    @property
-    def num_buckets(self) -> tuple[int, ...]:
-        """Buckets of each stage."""
+    @staticmethod
+    def sample(data: Any, key: Array) -> Board:
+        """Returns a random board; traceable."""
         ...
 
-    def boards(self, seed: int, first: int, count: int) -> Boards:
-        """Returns boards number `first` to `first + count - 1`; equal arguments, equal boards."""
-        ...
-
-    def leaf_values(self, player: int, reach: Array, leaf: Any) -> Array:
-        """Returns [T, H], what each hand of a player wins at each end, on one board.
+    @staticmethod
+    def leaf_values(data: Any, player: int, reach: Array, leaf: Any) -> Array:
+        """Returns [T, H], what each hand of a player wins at each end on one board; traceable.
 
         Args:
+            data: of the game.
             player: 0 or 1, static.
-            reach: [T, H], of the hands of the other player at each end.
+            reach: [T, H], of the hands of the other player at each end, `Board.weight` included.
             leaf: of the board.
         """
         ...
 
 
+LeafValues = Callable[[Any, int, Array, Any], Array]
+Sample = Callable[[Any, Array], Board]
+
+
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Level:
-    """The nodes of one depth (N nodes of P, A actions at most).
+    """Decisions of one player at one depth of a stage (N nodes of P, A actions at most).
 
     Attributes:
-        above: int32 [N], place of the parent in the level above.
-        taken: int32 [N], which action of the parent led here.
-        child: int32 [N, A], places of the children in the level below; padded with its size.
+        node: int32 [N].
+        child: int32 [N, A]; P in padding.
         legal: bool [N, A].
-        row: int32 [N], where the entries of the node begin.
-        count: int32 [N], actions.
-        actor: int32 [N], -1 at ends.
-        stage: int32 [N].
-        end: int32 [N], number among the ends; T where the game goes on.
+        entry: int32 [N, A], where the entries of the actions of bucket 0 are.
+        count: int32 [N], actions; the distance of the entries of two buckets.
+        actor: 0 or 1, static.
+        stage: static.
+        buckets: of the stage, static.
     """
 
-    above: Array
-    taken: Array
+    node: Array
     child: Array
     legal: Array
-    row: Array
+    entry: Array
     count: Array
-    actor: Array
-    stage: Array
-    end: Array
+    actor: int = dataclasses.field(metadata={"static": True})
+    stage: int = dataclasses.field(metadata={"static": True})
+    buckets: int = dataclasses.field(metadata={"static": True})
+
+    @property
+    def entries(self) -> Array:
+        """int32 [N, A, buckets], places in the tables; of padding, anything."""
+        return self.entry[..., None] + self.count[:, None, None] * jnp.arange(self.buckets)
+
+    def policy(self, regret: Array) -> Array:
+        """Returns float [N, A, buckets] by regret matching; 0 in padding."""
+        legal = self.legal[..., None]
+        kept = regret.at[self.entries].get(mode="clip")
+        positive = jnp.where(legal, jnp.maximum(kept, 0), 0)
+        total = positive.sum(1, keepdims=True)
+        even = legal / self.count[:, None, None]
+        return jnp.where(total > 0, positive / jnp.where(total > 0, total, 1), even)
+
+    def add(self, table: Array, steps: Array) -> Array:
+        """Returns a table [E] with steps [N, A, buckets] added; padding is left out."""
+        at = jnp.where(self.legal[..., None], self.entries, len(table))
+        return table.at[at].add(steps, mode="drop", unique_indices=False)
 
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class VectorTree:
-    """The public actions by depth.
+    """The public actions by stage and by depth in it.
 
     Attributes:
-        levels: the first node, its children, and so on.
-        ends: int32 [T], places of the ends among the nodes of all levels.
+        levels: parents before children.
+        ends: int32 [T], the nodes at which the game is over.
+        num_nodes: P, static.
     """
 
     levels: tuple[Level, ...]
     ends: Array
+    num_nodes: int = dataclasses.field(metadata={"static": True})
 
 
 def vector_tree(tree: ActionTree, num_buckets: Sequence[int]) -> VectorTree:
@@ -124,143 +149,236 @@ def vector_tree(tree: ActionTree, num_buckets: Sequence[int]) -> VectorTree:
         raise ValueError(f"tables of {rows[-1]:,} entries; at most 2,147,483,647 are possible")
     depth = np.zeros(tree.num_nodes, int)
     for p in range(1, tree.num_nodes):
-        depth[p] = depth[tree.parent[p]] + 1
-    nodes = [np.flatnonzero(depth == d) for d in range(int(depth.max()) + 1)]
-    place, overall = np.zeros((2, tree.num_nodes), int)
-    for here in nodes:
-        place[here] = np.arange(len(here))
-    overall[np.concatenate(nodes)] = np.arange(tree.num_nodes)
-    end_of = np.full(tree.num_nodes, len(tree.ends))
-    end_of[tree.ends] = np.arange(len(tree.ends))
-    number = np.arange(int(tree.count.max()))[None]
+        above = tree.parent[p]
+        depth[p] = depth[above] + 1 if tree.stage[above] == tree.stage[p] else 0
+    decisions = np.flatnonzero(tree.count)
+    kinds = np.stack([tree.stage, depth, tree.actor], 1)[decisions]
     levels = []
-    for d, here in enumerate(nodes):
-        below = len(nodes[d + 1]) if d + 1 < len(nodes) else 0
-        decides = tree.count[here] > 0
-        legal = number < tree.count[here][:, None]
-        child = np.where(legal, tree.child[here][:, None] + number, 0)
-        parent = np.maximum(tree.parent[here], 0)
-        arrays = {
-            "above": place[parent],
-            "taken": here - tree.child[parent] if d else np.zeros(1),
-            "child": np.where(legal, place[child], below),
-            "row": rows[here],
-            "count": tree.count[here],
-            "actor": np.where(decides, tree.actor[here], -1),
-            "stage": np.where(decides, tree.stage[here], 0),
-            "end": end_of[here],
-        }
-        ints = {k: jnp.asarray(v.astype(np.int32)) for k, v in arrays.items()}
-        levels.append(Level(legal=jnp.asarray(legal), **ints))
-    return VectorTree(tuple(levels), jnp.asarray(overall[tree.ends].astype(np.int32)))
+    for kind in np.unique(kinds, axis=0):
+        node = decisions[(kinds == kind).all(1)]
+        number = np.arange(int(tree.count[node].max()))
+        legal = number < tree.count[node][:, None]
+        child = np.where(legal, tree.child[node][:, None] + number, tree.num_nodes)
+        first = rows[node][:, None] + number
+        arrays = (np.asarray(x, np.int32) for x in (node, child, first, tree.count[node]))
+        places, below, entry, count = (jnp.asarray(x) for x in arrays)
+        stage, _, actor = (int(x) for x in kind)
+        more = {"actor": actor, "stage": stage, "buckets": int(num_buckets[stage])}
+        levels.append(Level(places, below, jnp.asarray(legal), entry, count, **more))
+    return VectorTree(tuple(levels), jnp.asarray(tree.ends), tree.num_nodes)
 
 
 class VectorSampler:
-    """Passes over the tables of one game; each updates both players, on a batch of boards each."""
+    """Passes over the tables of one game; each updates both players on a batch of boards."""
 
-    def __init__(self, game: VectorGame, options: Options, *, boards: int = 1) -> None:
-        """Packs the game; `boards` is the size of a batch."""
+    first_call = 4
+    """Passes of the first call of `train`."""
+
+    def __init__(
+        self, game: VectorGame, options: Options, *, boards: int = 1, mesh: Mesh | None = None
+    ) -> None:
+        """Packs the game.
+
+        Args:
+            game: of two players.
+            options: weights and the seed; `unit` is in passes, and nothing is pruned.
+            boards: the size of a batch.
+            mesh: devices that share a batch, on one axis named "boards"; all hold the tables.
+
+        Raises:
+            ValueError: more players, options that vectors have no use for, or boards that the
+                devices cannot share.
+        """
         if game.tree.num_players != 2:
             raise ValueError("vectors of hands are for two players; use ExternalSampler")
-        if boards < 1:
-            raise ValueError(f"boards is 1 or more, not {boards}")
-        self.game, self.options, self.size = game, options, boards
+        if options.prune != np.inf or options.average_stages is not None:
+            raise ValueError("vectors of hands neither prune nor take snapshots; leave both out")
+        devices = 1 if mesh is None else mesh.devices.size
+        if mesh is not None and mesh.axis_names != (_BOARDS,):
+            raise ValueError(f'the mesh needs one axis named "{_BOARDS}", not {mesh.axis_names}')
+        if boards < 1 or boards % devices:
+            raise ValueError(f"{boards} boards are no positive multiple of {devices} devices")
+        self.game, self.options, self.boards, self._mesh = game, options, boards, mesh
         self._tree = vector_tree(game.tree, game.num_buckets)
+        self._weights = jnp.asarray([options.unit, options.power, options.until], jnp.float32)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What two runs must share to be one; see `train`."""
+        return {
+            "sampler": "vector",
+            "boards": self.boards,
+            **dataclasses.asdict(self.options),
+        }
+
+    def prepare(self, tables: Tables) -> None:
+        """Compiles."""
+        self.run(tables, 0)
 
     def run(self, tables: Tables, count: int) -> tuple[Tables, int]:
-        """Returns (tables after `count` more passes, boards seen)."""
-        regret, average = (jnp.asarray(as_float(x)) for x in (tables.regret, tables.average))
-        for k in range(tables.passes, tables.passes + count):
-            for player in range(2):
-                first = (2 * k + player) * self.size
-                batch = self.game.boards(self.options.seed, first, self.size)
-                weight = jnp.float32(self.options.weight(k) / self.size)
-                regret, average = vector_pass(
-                    self._tree, self.game.leaf_values, player, regret, average, batch, weight
-                )
-        after = Tables(tables.row, np.asarray(regret), np.asarray(average), tables.passes + count)
-        return after, 2 * count * self.size
+        """Returns (tables after `count` more passes, nodes seen).
+
+        Raises:
+            ValueError: entries of 16 bits.
+        """
+        if tables.bits != 32:
+            raise ValueError("vectors of hands need tables of 32 bits")
+        regret, average = vector_passes(
+            self._tree,
+            self.game.data,
+            jnp.asarray(as_float(tables.regret)),
+            jnp.asarray(as_float(tables.average)),
+            jnp.uint32(self.options.seed % (1 << 32)),
+            jnp.int32(tables.passes),
+            jnp.int32(count),
+            self._weights,
+            sample=self.game.sample,
+            leaf_values=self.game.leaf_values,
+            boards=self.boards,
+            mesh=self._mesh,
+        )
+        after = Tables(tables.row, np.array(regret), np.array(average), tables.passes + count)
+        return after, 2 * count * self.boards * self.game.tree.num_nodes
+
+    def add_snapshot(self, tables: Tables, weight: float) -> None:
+        """Adds nothing: passes average all stages."""
 
 
-@functools.partial(jax.jit, static_argnames=("leaf_values", "player"))
-def vector_pass(
+@functools.partial(jax.jit, static_argnames=("sample", "leaf_values", "boards", "mesh"))
+def vector_passes(
     tree: VectorTree,
-    leaf_values: LeafValues,
-    player: int,
+    data: Any,
     regret: Array,
     average: Array,
-    boards: Boards,
-    weight: Array,
+    seed: Array,
+    first: Array,
+    count: Array,
+    weights: Array,
+    *,
+    sample: Sample,
+    leaf_values: LeafValues,
+    boards: int,
+    mesh: Mesh | None = None,
 ) -> tuple[Array, Array]:
-    """Returns the tables after an update of one player on a batch of boards.
+    """Returns the tables float [E] after passes number `first` to `first + count - 1`.
 
     Args:
         tree: the public actions.
-        leaf_values: see `VectorGame`; static.
-        player: who is updated; static.
+        data: of the game.
         regret, average: float [E].
-        boards: the batch.
-        weight: float [], of this pass, divided by the size of the batch.
+        seed: uint32 [], of the boards; those of a pass depend on it and on the pass's number.
+        first, count: int [].
+        weights: float [3], `Options.unit`, `power` and `until`.
+        sample, leaf_values: see `VectorGame`; static.
+        boards: of a batch, static.
+        mesh: devices that share each batch, static.
     """
 
-    def add(sums: tuple[Array, Array], board: Boards) -> tuple[tuple[Array, Array], None]:
-        return _on_board(tree, leaf_values, player, regret, sums, board), None
+    def on_batch(regret: Array, average: Array, keys: Array, weight: Array) -> tuple[Array, Array]:
+        if mesh is not None:
+            keys = keys.reshape(mesh.devices.size, -1)[lax.axis_index(_BOARDS)]
+        drawn = jax.vmap(lambda key: sample(data, key))(keys)
+        for player in range(2):
+            steps = vector_steps(tree, data, leaf_values, player, regret, drawn)
+            gained, played = steps if mesh is None else lax.psum(steps, _BOARDS)
+            regret, average = regret + weight * gained, average + weight * played
+        return regret, average
 
-    zero = (jnp.zeros_like(regret), jnp.zeros_like(average))
-    (steps, played), _ = lax.scan(add, zero, boards)
-    return regret + weight * steps, average + weight * played
+    update = on_batch
+    if mesh is not None:
+        whole = PartitionSpec()
+        update = jax.shard_map(
+            on_batch, mesh=mesh, in_specs=whole, out_specs=whole, check_vma=False
+        )
+
+    def one(k: Array, tables: tuple[Array, Array]) -> tuple[Array, Array]:
+        unit, power, until = weights
+        weight = (1 + jnp.minimum(first + k, until) / unit) ** power / boards
+        keys = jax.random.split(jax.random.fold_in(jax.random.key(seed), first + k), boards)
+        return update(*tables, keys, weight)
+
+    return lax.fori_loop(0, count, one, (regret, average))
+
+
+def vector_steps(
+    tree: VectorTree,
+    data: Any,
+    leaf_values: LeafValues,
+    player: int,
+    regret: Array,
+    boards: Board,
+) -> tuple[Array, Array]:
+    """Returns (regrets of a player, policy of the other times its reach), summed over a batch.
+
+    Args:
+        tree: the public actions.
+        data: of the game.
+        leaf_values: see `VectorGame`.
+        player: who is updated; static.
+        regret: float [E].
+        boards: the batch.
+
+    Returns:
+        float [E] each.
+    """
+    policy = [level.policy(regret) for level in tree.levels]
+
+    def add(sums: list[Array], board: Board) -> tuple[list[Array], None]:
+        steps = _on_board(tree, data, leaf_values, player, policy, board)
+        return [a + b for a, b in zip(sums, steps, strict=True)], None
+
+    sums, _ = lax.scan(add, [jnp.zeros_like(p) for p in policy], boards)
+    gained, played = jnp.zeros_like(regret), jnp.zeros_like(regret)
+    for level, steps in zip(tree.levels, sums, strict=True):
+        if level.actor == player:
+            gained = level.add(gained, steps)
+        else:
+            played = level.add(played, steps)
+    return gained, played
 
 
 def _on_board(
     tree: VectorTree,
+    data: Any,
     leaf_values: LeafValues,
     player: int,
-    regret: Array,
-    sums: tuple[Array, Array],
-    board: Boards,
-) -> tuple[Array, Array]:
-    """Returns sums of regrets, and of reach times policy, with one more board."""
-    entries = [_entries(level, board.bucket) for level in tree.levels]
-    policy = [_policy(x, at, regret) for x, at in zip(tree.levels, entries, strict=True)]
-    reach = [board.live[:, None]]  # [2, N, H] by level
-    for above, level, shares in zip(tree.levels, tree.levels[1:], policy, strict=False):
-        before, taken = reach[-1][:, level.above], shares[level.above, level.taken]
-        acts = above.actor[level.above] == jnp.arange(2)[:, None]
-        reach.append(jnp.where(acts[..., None], before * taken, before))
-    other = jnp.concatenate([r[1 - player] for r in reach])
-    worth = _padded(leaf_values(player, other[tree.ends], board.leaf))
-    steps, played = sums
-    below = jnp.zeros_like(worth[:0])
-    every = zip(tree.levels[::-1], entries[::-1], policy[::-1], reach[::-1], strict=True)
-    for level, at, shares, here in every:
-        after = _padded(below)[level.child]  # [N, A, H]
-        own = (level.actor == player)[:, None]
-        value = jnp.where(own, (shares * after).sum(1), after.sum(1))
-        value = jnp.where((level.actor >= 0)[:, None], value, worth[level.end])
-        at = jnp.where(level.legal[..., None] & own[..., None], at, len(steps))
-        gain = (after - value[:, None]) * board.live[player]
-        steps = steps.at[at].add(gain, mode="drop")
-        played = played.at[at].add(here[player][:, None] * shares, mode="drop")
-        below = value
-    return steps, played
+    policy: Sequence[Array],
+    board: Board,
+) -> list[Array]:
+    """Returns what one board adds to each level, float [N, A, buckets]."""
+    size, other = tree.num_nodes + 1, 1 - player
+    start = board.weight[other]
+    reach = jnp.zeros((size, len(start)), start.dtype).at[0].set(start)
+    steps: list[Array] = []
+    for level, shares in zip(tree.levels, policy, strict=True):
+        here = reach[level.node]  # [N, H]
+        below = jnp.broadcast_to(here[:, None], (*level.child.shape, here.shape[1]))
+        if level.actor == other:
+            below = below * shares[..., board.bucket[other, level.stage]]
+            sums = _exact(here, _members(board, other, level))
+            steps.append(shares * sums[:, None])
+        else:
+            steps.append(shares)
+        reach = reach.at[level.child].set(below)
+    value = jnp.zeros_like(reach)
+    value = value.at[tree.ends].set(leaf_values(data, player, reach[tree.ends], board.leaf))
+    for k in range(len(tree.levels))[::-1]:
+        level, shares = tree.levels[k], policy[k]
+        after = jnp.where(level.legal[..., None], value[level.child], 0)  # [N, A, H]
+        if level.actor == player:
+            counts = _members(board, player, level) * board.weight[player][:, None]
+            won = _exact(after, counts)
+            steps[k] = won - (shares * won).sum(1, keepdims=True)
+            after = after * shares[..., board.bucket[player, level.stage]]
+        value = value.at[level.node].set(after.sum(1))
+    return steps
 
 
-def _entries(level: Level, bucket: Array) -> Array:
-    """Returns int32 [N, A, H], places in the tables; of padding, anything."""
-    known = bucket[jnp.maximum(level.actor, 0), level.stage]  # [N, H]
-    first = level.row[:, None] + known * level.count[:, None]
-    return first[:, None] + jnp.arange(level.legal.shape[1])[:, None]
+def _exact(rows: Array, columns: Array) -> Array:
+    """Returns a product without the short floats of accelerators."""
+    return jnp.matmul(rows, columns, precision=lax.Precision.HIGHEST)
 
 
-def _policy(level: Level, at: Array, regret: Array) -> Array:
-    """Returns float [N, A, H] by regret matching; 0 in padding."""
-    legal = level.legal[..., None]
-    positive = jnp.where(legal, jnp.maximum(regret.at[at].get(mode="clip"), 0), 0)
-    total = positive.sum(1, keepdims=True)
-    even = legal / jnp.maximum(level.count, 1)[:, None, None]
-    return jnp.where(total > 0, positive / jnp.where(total > 0, total, 1), even)
-
-
-def _padded(rows: Array) -> Array:
-    """Returns rows with one of zeros at the end."""
-    return jnp.concatenate([rows, jnp.zeros_like(rows, shape=(1, rows.shape[1]))])
+def _members(board: Board, player: int, level: Level) -> Array:
+    """Returns float [H, buckets], 1 where a hand is in a bucket."""
+    return jax.nn.one_hot(board.bucket[player, level.stage], level.buckets)

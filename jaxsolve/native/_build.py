@@ -30,7 +30,10 @@ from jaxsolve.waiting import waiting
 
 FILES = {
     "holdem": (("leaves.cc", "sweep.cc"), ("boards.h", "pool.h", "update.h")),
-    "mccfr": (("deal.cc", "match.cc", "mccfr.cc"), ("boards.h", "random.h", "strength.h")),
+    "mccfr": (
+        ("deal.cc", "match.cc", "mccfr.cc", "vectors.cc"),
+        ("action_tree.h", "board_hands.h", "boards.h", "buckets.h", "random.h", "strength.h"),
+    ),
     "abstraction": (("abstraction.cc",), ("boards.h", "strength.h")),
 }
 """Libraries: their sources and headers in this folder."""

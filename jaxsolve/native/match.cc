@@ -7,18 +7,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "action_tree.h"
 #include "boards.h"
 
 namespace {
-
-struct Node {
-  int64_t row;
-  int32_t child, end;
-  uint8_t count;
-  int8_t actor;
-  uint8_t stage, prunable;
-  int32_t padding;
-};
 
 // Hands on a board, in order of strength.
 struct Board {

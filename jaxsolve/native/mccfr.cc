@@ -7,35 +7,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 
+#include "action_tree.h"
 #include "random.h"
 
 namespace {
 
-constexpr int kMostActions = 32, kMostPlayers = 10;
 constexpr uint64_t kPruned = ~uint64_t{0};  // no node has this number
-
-struct Node {
-  int64_t row;    // first entry in the tables
-  int32_t child;  // first child; the others follow it
-  int32_t end;    // number among the ends, or -1
-  uint8_t count;  // actions; 0 at an end
-  int8_t actor;
-  uint8_t stage;
-  uint8_t prunable;  // a bit for each of the first eight actions
-  int32_t padding;
-};
-static_assert(sizeof(Node) == 24);
-
-struct Game {
-  const Node* nodes;
-  const int32_t* spent;   // [ends, players], or null
-  const uint8_t* folded;  // [ends, players]
-  const float* payoff;    // [outcomes, ends, players], where there are no pots
-  int64_t ends;
-  int32_t players, stages;
-};
 
 struct Options {
   uint64_t seed;
@@ -46,40 +24,6 @@ struct Options {
   int32_t average_stages;             // stages whose average is summed in passes
   int32_t padding;
 };
-
-// Entries of 16 bits are the upper halves of floats; what is cut off decides by chance.
-struct Full {
-  typedef float Entry;
-  static float Get(const float* at) { return *at; }
-  static void Set(float* at, float value, uint64_t) { *at = value; }
-};
-
-struct Half {
-  typedef uint16_t Entry;
-  static float Get(const uint16_t* at) {
-    const uint32_t bits = static_cast<uint32_t>(*at) << 16;
-    float value;
-    std::memcpy(&value, &bits, 4);
-    return value;
-  }
-  static void Set(uint16_t* at, float value, uint64_t random) {
-    uint32_t bits;
-    std::memcpy(&bits, &value, 4);
-    *at = static_cast<uint16_t>((bits + (random & 0xffff)) >> 16);
-  }
-};
-
-// Regret matching; returns nothing of padding. The last entries take what rounding leaves.
-template <class Form>
-void Match(const typename Form::Entry* regret, int count, float* policy) {
-  float total = 0;
-  for (int a = 0; a < count; ++a) {
-    policy[a] = std::max(Form::Get(regret + a), 0.0f);
-    total += policy[a];
-  }
-  const float scale = total > 0 ? 1 / total : 0, even = total > 0 ? 0.0f : 1.0f / count;
-  for (int a = 0; a < count; ++a) policy[a] = policy[a] * scale + even;
-}
 
 // What one seat wins or loses where the pots are divided by rank.
 float Pots(const Game& game, int64_t end, const int32_t* rank, int seat) {

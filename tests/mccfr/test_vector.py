@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import functools
+import os
+import subprocess
+import sys
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from exact_regrets import exact
+from few import few
 
 import games
 import jaxsolve as js
 from jaxsolve import mccfr
+from jaxsolve.types import Array
 
 
 @functools.cache
@@ -19,7 +25,10 @@ def boards(name: str) -> mccfr.ListedBoards:
     return mccfr.listed_boards(mccfr.listed_game(js.compile(games.load(name))))
 
 
-@pytest.mark.parametrize("name", ["kuhn", "leduc"])
+update = jax.jit(mccfr.vector_steps, static_argnums=(2, 3))
+
+
+@pytest.mark.parametrize("name", few(["kuhn", "leduc"], "leduc".__eq__))
 def test_all_boards_together_are_exact(name: str) -> None:
     """Each board by its probability, from one random policy, beside a walk over world states."""
     where = boards(name)
@@ -30,17 +39,11 @@ def test_all_boards_together_are_exact(name: str) -> None:
     regret, average = np.zeros((2, len(start.regret)))
     for b, chance in enumerate(where.chance):
         for player in range(2):
-            zero = jnp.zeros(len(start.regret))
-            after, played = mccfr.vector_pass(
-                tree,
-                where.leaf_values,
-                player,
-                jnp.asarray(start.regret),
-                zero,
-                where.at(np.array([b])),
-                jnp.float32(1),
+            board = where.data.at(jnp.array([b]))
+            gained, played = update(
+                tree, where.data, where.leaf_values, player, jnp.asarray(start.regret), board
             )
-            regret += chance * (np.asarray(after) - start.regret)
+            regret += chance * np.asarray(gained)
             average += chance * np.asarray(played)
     np.testing.assert_allclose(regret, want[0], atol=1e-5)
     share = exact_share(average, where.game, start)
@@ -67,28 +70,70 @@ def test_it_converges_to_an_equilibrium(name: str, passes: int, batch: int, boun
     where = boards(name)
     sampler = mccfr.VectorSampler(where, mccfr.Options(unit=10), boards=batch)
     tables, seen = sampler.run(mccfr.make_tables(where.game), passes)
-    assert seen == 2 * passes * batch
+    assert seen == 2 * passes * batch * where.tree.num_nodes
     assert js.exploitability(where.game.compiled, where.game.policy_of(tables)) < bound
 
 
-@pytest.mark.slow
-def test_a_batch_is_the_mean_of_its_boards() -> None:
+def test_boards_come_as_often_as_they_should() -> None:
     where = boards("leduc")
-    start = mccfr.make_tables(where.game)
-    options = mccfr.Options(power=0)
-    both, _ = mccfr.VectorSampler(where, options, boards=2).run(start, 1)
+    keys = jax.random.split(jax.random.key(0), 4_000)
+    drawn = jax.vmap(lambda key: where.sample(where.data, key))(keys)
+    payoff = where.data.payoff  # of boards that differ by a suit alone it is the same
+    same = (payoff[:, None] == payoff[None]).all((2, 3, 4))
+    found = (drawn.leaf[:, None] == payoff[None]).all((2, 3, 4))
+    np.testing.assert_allclose(found.mean(0), same @ where.chance, atol=0.03)
+
+
+def test_a_batch_is_the_sum_of_its_boards() -> None:
+    where = boards("leduc")
     tree = mccfr.vector_tree(where.tree, where.num_buckets)
-    zero = jnp.zeros(len(start.regret))
-    one = [
-        mccfr.vector_pass(
-            tree, where.leaf_values, 0, zero, zero, where.boards(0, k, 1), jnp.float32(1)
-        )[0]
-        for k in range(2)
-    ]
-    first = np.concatenate([
-        np.arange(start.row[p], start.row[p + 1]) for p in np.flatnonzero(where.tree.actor == 0)
-    ])  # fmt: skip
-    np.testing.assert_allclose(both.regret[first], np.mean(one, 0)[first], atol=1e-5)
+    regret = jnp.zeros(len(mccfr.make_tables(where.game).regret))
+
+    def steps(rows: list[int]) -> Array:
+        batch = where.data.at(jnp.array(rows))
+        return update(tree, where.data, where.leaf_values, 0, regret, batch)[0]
+
+    np.testing.assert_allclose(steps([0, 2]), steps([0]) + steps([2]), atol=1e-5)
+
+
+def test_passes_are_one_program_and_go_on_where_they_stopped() -> None:
+    where = boards("kuhn")
+    sampler = mccfr.VectorSampler(where, mccfr.Options(unit=10))
+    whole, _ = sampler.run(mccfr.make_tables(where.game), 7)
+    traced = mccfr.vector_passes._cache_size()
+    half, _ = sampler.run(mccfr.make_tables(where.game), 3)
+    rest, _ = sampler.run(half, 4)
+    assert mccfr.vector_passes._cache_size() == traced
+    np.testing.assert_array_equal(whole.regret, rest.regret)
+    np.testing.assert_array_equal(whole.average, rest.average)
+
+
+@pytest.mark.slow
+def test_two_devices_share_a_batch() -> None:
+    """In a process of its own, whose CPU is two devices."""
+    code = """
+import jax, numpy as np, games, jaxsolve as js
+from jaxsolve import mccfr
+where = mccfr.listed_boards(mccfr.listed_game(js.compile(games.load("kuhn"))))
+runs = []
+for mesh in (None, jax.make_mesh((2,), ("boards",))):
+    sampler = mccfr.VectorSampler(where, mccfr.Options(unit=10), boards=4, mesh=mesh)
+    runs.append(sampler.run(mccfr.make_tables(where.game), 5)[0])
+np.testing.assert_allclose(runs[0].regret, runs[1].regret, atol=1e-5)
+np.testing.assert_allclose(runs[0].average, runs[1].average, atol=1e-5)
+"""
+    flags = "--xla_force_host_platform_device_count=2"
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "XLA_FLAGS": flags})
+
+
+def test_options_that_vectors_have_no_use_for_are_refused() -> None:
+    where = boards("kuhn")
+    with pytest.raises(ValueError, match="neither prune nor take snapshots"):
+        mccfr.VectorSampler(where, mccfr.Options(average_stages=1))
+    with pytest.raises(ValueError, match="no positive multiple"):
+        mccfr.VectorSampler(where, mccfr.Options(), boards=0)
+    with pytest.raises(ValueError, match="32 bits"):
+        mccfr.VectorSampler(where, mccfr.Options()).run(mccfr.make_tables(where.game, 16), 1)
 
 
 def test_three_players_are_refused() -> None:
