@@ -34,6 +34,9 @@ def blueprint(
     ] = None,
     minutes: Annotated[float | None, typer.Option(help="of training, in all", min=0)] = None,
     passes: Annotated[int | None, typer.Option(help="traversals, in all", min=1)] = None,
+    sampler: Annotated[
+        str, typer.Option(help="external: a deal a pass; vector: all hands of a board, heads-up")
+    ] = "external",
     threads: Annotated[int | None, typer.Option(help="all processors by default", min=1)] = None,
     bits: Annotated[int, typer.Option(help="of a table's entry, 32 or 16")] = 32,
     seed: Annotated[int, typer.Option(help="of deals and choices", min=0)] = 0,
@@ -57,12 +60,10 @@ def blueprint(
 
     from jaxsolve import holdem as he
     from jaxsolve.caches import cache_folder
-    from jaxsolve.mccfr import Options
 
     logging.basicConfig(format="%(message)s", level=logging.INFO)
     logging.getLogger("jax").setLevel(logging.WARNING)
     read = he.BetMenu.load(menu, players=players, stack=stack)
-    options = Options(seed=seed, average_stages=None if read.players == 2 else 1)
     if abstraction is None:
         counts = _counts(buckets)
         folder = (cache_folder() or out) / f"abstraction-{'-'.join(map(str, counts))}"
@@ -80,7 +81,8 @@ def blueprint(
         out=out,
         minutes=minutes,
         passes=passes,
-        options=options,
+        sampler=sampler,
+        seed=seed,
         threads=threads or os.cpu_count() or 1,
         bits=bits,
         resume=resume,

@@ -103,6 +103,8 @@ from jaxsolve.holdem._report import lines as lines
 from jaxsolve.holdem._report import node_report as node_report
 from jaxsolve.holdem._result import SpotResult as SpotResult
 from jaxsolve.holdem._result import load_result as load_result
+from jaxsolve.holdem._samplers import SAMPLERS as SAMPLERS
+from jaxsolve.holdem._samplers import make_sampler as make_sampler
 from jaxsolve.holdem._sizes import Size as Size
 from jaxsolve.holdem._sizes import Sizes as Sizes
 from jaxsolve.holdem._sizes import StreetSizes as StreetSizes

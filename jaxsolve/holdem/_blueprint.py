@@ -18,9 +18,9 @@ from jaxsolve.holdem._blueprint_game import HoldemGame, holdem_game
 from jaxsolve.holdem._cards import NUM_HANDS
 from jaxsolve.holdem._cells import possible
 from jaxsolve.holdem._range_match import range_match
+from jaxsolve.holdem._samplers import make_sampler
 from jaxsolve.mccfr import (
     CHECKPOINT,
-    ExternalSampler,
     Options,
     Tables,
     as_float,
@@ -46,6 +46,7 @@ class Blueprint:
         seconds: of training.
         rows: what was measured on the way.
         nodes: of the public actions that training visited, over all passes.
+        sampler: that trained it, see `SAMPLERS`.
     """
 
     game: HoldemGame
@@ -53,6 +54,7 @@ class Blueprint:
     seconds: float
     rows: tuple[dict[str, Any], ...] = ()
     nodes: int = 0
+    sampler: str = "external"
 
     @property
     def strategy(self) -> tuple[HoldemGame, np.ndarray]:
@@ -128,7 +130,9 @@ class Blueprint:
         check_abstraction(header, abstraction)
         game = holdem_game(menu, abstraction)
         tables, more = load_tables(folder / CHECKPOINT, game, header["bits"])
-        return cls(game, tables, more["seconds"], tuple(more["rows"]), more["nodes"])
+        sampler = header["options"]["sampler"]
+        rows = tuple(more["rows"])
+        return cls(game, tables, more["seconds"], rows, more["nodes"], sampler)
 
     def __repr__(self) -> str:
         return (
@@ -175,7 +179,9 @@ def train_blueprint(
     out: Path,
     minutes: float | None = None,
     passes: int | None = None,
+    sampler: str = "external",
     options: Options | None = None,
+    seed: int = 0,
     threads: int = 1,
     bits: int = 32,
     resume: bool = False,
@@ -185,7 +191,7 @@ def train_blueprint(
     report: Callable[[dict[str, Any]], None] | None = None,
     progress: bool = True,
 ) -> Blueprint:
-    """Trains a strategy of the whole game by external sampling, in a directory.
+    """Trains a strategy of the whole game by sampled CFR, in a directory.
 
     Heads-up, the strategy plays its own snapshot of the measurement before over `boards` boards
     every `measure_seconds`: a proxy of progress, not a distance from equilibrium.
@@ -195,8 +201,7 @@ def train_blueprint(
         abstraction: buckets, or the directory that holds them.
         out: gets blueprint.json and tables.npz.
         minutes, passes: when to stop, see `mccfr.train`.
-        options: weights and pruning; by default linear weights, averages in passes heads-up, and of
-            the first street with more players, whose later streets are averaged by snapshots.
+        sampler, options, seed: see `make_sampler`.
         threads: they share the tables.
         bits: of entries, 32 or 16.
         resume: go on in `out`, if there are tables.
@@ -211,12 +216,10 @@ def train_blueprint(
     """
     if not isinstance(abstraction, Abstraction):
         abstraction = Abstraction.load(abstraction)
-    if options is None:
-        options = Options(average_stages=None if menu.players == 2 else 1)
     game = holdem_game(menu, abstraction)
+    passer = make_sampler(game, sampler, options=options, seed=seed, threads=threads)
     needs = table_bytes(game.tree, game.num_buckets, bits)
     log.info("%r: %.0f MB of tables", game, needs / 1e6)
-    sampler = ExternalSampler(game, options, threads=threads)
     before: list[np.ndarray] = []
 
     def measure(tables: Tables) -> dict[str, Any]:
@@ -243,11 +246,11 @@ def train_blueprint(
                 "abstraction": str(abstraction_folder(abstraction)),
                 "checksum": abstraction.checksum,
                 "bits": bits,
-                "options": {k: v for k, v in dataclasses.asdict(options).items() if v != np.inf},
+                "options": {k: v for k, v in passer.settings.items() if v != np.inf},
             }
             write_atomic(out / HEADER, json.dumps(header, indent=1).encode())
         found = train(
-            sampler,
+            passer,
             passes=passes,
             minutes=minutes,
             bits=bits,
@@ -258,7 +261,7 @@ def train_blueprint(
             measure_seconds=measure_seconds,
             progress=progress,
         )
-    return Blueprint(game, found.tables, found.seconds, found.rows, found.nodes)
+    return Blueprint(game, found.tables, found.seconds, found.rows, found.nodes, sampler)
 
 
 def menu_table(menu: BetMenu) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def write_blueprint_report(made: Blueprint, out: Path) -> None:
     tree = made.game.tree
     positions = position_reports(made)
     row = {
-        "sampler": "external",
+        "sampler": made.sampler,
         "players": tree.num_players,
         "buckets": made.game.num_buckets[-1],
         "sequences": tree.num_sequences,

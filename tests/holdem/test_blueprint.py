@@ -147,6 +147,11 @@ def test_commands(
     row = result["rows"][0]
     assert row["nodes_per_second"] > row["passes_per_second"]
     assert (row["sampler"], row["passes"]) == ("external", 20_000)
+    vector = ["--sampler", "vector", "--passes", "2", "--out", str(tmp_path / "vector")]
+    call(monkeypatch, *words, *vector)
+    row = json.loads((tmp_path / "vector" / "result.json").read_text())["rows"][0]
+    assert (row["sampler"], row["passes"]) == ("vector", 2)
+    assert Blueprint.load(tmp_path / "vector").sampler == "vector"
     rows = tuple({"seconds": k, "mbb": 5.0, "low": 1.0, "high": 9.0} for k in (60, 120))
     made = dataclasses.replace(Blueprint.load(tmp_path / "one"), rows=rows)
     holdem.write_blueprint_report(made, tmp_path)

@@ -31,8 +31,10 @@ def game(last: str = "river") -> holdem.HoldemGame:
 
 @functools.cache
 def random_regrets() -> np.ndarray:
+    """Large ones, so that what the first player learns hardly moves what the second meets."""
     count = int(game().tree.rows(game().num_buckets)[-1])
-    return np.random.default_rng(1).normal(size=count).astype(np.float32)
+    drawn = np.random.default_rng(1).normal(size=count)
+    return (10_000 * drawn).astype(np.float32)
 
 
 def start() -> mccfr.Tables:
@@ -53,7 +55,7 @@ def steps(sampler: holdem.HandVectorSampler, boards: np.ndarray, first: int = 0)
 
 @compiled
 def test_native_and_jax_are_alike() -> None:
-    """Both players; stacks are 2,000 chips, so 2e-3 is what single precision leaves."""
+    """Both players; regrets are near 10,000, of which single precision leaves 1e-3."""
     here = holdem.HandVectors(game())
     sampler = holdem.HandVectorSampler(game(), mccfr.Options(), roulette=0)
     tree = mccfr.vector_tree(here.tree, here.num_buckets)
@@ -65,8 +67,8 @@ def test_native_and_jax_are_alike() -> None:
             gained, played = update(tree, here.data, here.leaf_values, player, regret, batch)
             regret, average = regret + gained, average + played
         got = steps(sampler, board[None])
-        np.testing.assert_allclose(got[0], regret - random_regrets(), atol=2e-3)
-        np.testing.assert_allclose(got[1], average, atol=1e-6)
+        np.testing.assert_allclose(got[0], regret - random_regrets(), atol=5e-3)
+        np.testing.assert_allclose(got[1], average, atol=1e-5)
         assert np.abs(got[0]).max() > 1
 
 
@@ -79,8 +81,9 @@ def test_roulette_keeps_the_mean() -> None:
     want = steps(exact, BOARDS[:1])
     draws = np.stack([steps(lucky, BOARDS[:1], k) for k in range(2_000)])
     error = draws.std(0, ddof=1) / np.sqrt(len(draws))
-    assert (draws.std(0) > 1e-4).mean() > 0.1
-    assert (np.abs(draws.mean(0) - want) <= 5 * error + 1e-5).all()
+    assert (error[0] > 0.01).sum() > 100
+    rounding = np.array([[5e-3], [1e-5]])  # of regrets near 10,000 and of averages
+    assert (np.abs(draws.mean(0) - want) <= 5 * error + rounding).all()
 
 
 @compiled
