@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_buckets import save_made_buckets
 
 from jaxsolve import holdem
 from jaxsolve.cli import main
@@ -21,34 +22,13 @@ flop.sizes = [["100%", "a"]]
 turn.sizes = [["a"]]
 river.sizes = [["a"]]
 """
-BUCKETS = (169, 3, 1, 1)
 
 
 @pytest.fixture(scope="module")
 def buckets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory of an abstraction: hands by chance in three buckets on the flop, one later."""
     folder = tmp_path_factory.mktemp("buckets")
-    for street, rows in (("flop", 1_755), ("turn", 16_432), ("river", 134_459)):
-        table = np.lib.format.open_memmap(
-            folder / f"{street}.npy", "w+", np.uint16, (rows, holdem.NUM_HANDS)
-        )  # holes in a file: what is not written takes no room
-        if street == "flop":
-            table[:] = np.random.default_rng(0).integers(0, 3, table.shape)
-            meets = (
-                holdem.HANDS[None, :, :, None] == holdem.canonical_boards(3).boards[:, None, None]
-            )
-            table[meets.any((2, 3))] = 65_535
-        table.flush()
-    header = {
-        "kind": "card abstraction of hold'em",
-        "version": 1,
-        "deck": "23456789TJQKA x cdhs",
-        "buckets": BUCKETS,
-        "seed": 0,
-        "crc32": {"flop": 1, "turn": 2, "river": 3},
-        "mean_strength": {"flop": [0.2, 0.5, 0.7], "turn": [0.5], "river": [0.5]},
-    }
-    (folder / "abstraction.json").write_text(json.dumps(header))
+    save_made_buckets(folder, 3)
     return folder
 
 

@@ -1,0 +1,304 @@
+"""How strong a heads-up blueprint is after some minutes, for each sampler and number of buckets.
+
+One run is stopped at each of the minutes, and its average strategy is kept there. All strategies
+play one reference, exactly over hands on the same sampled boards; the reference is one of them.
+The first of the minutes has several seeds, which say how much a run differs from another.
+
+A study that was stopped goes on: a strategy that is kept is not trained again, a run goes on from
+its last checkpoint, and matches that are in result.json are not played again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments._report import Report
+from jaxsolve import holdem, mccfr
+from jaxsolve.caches import cache_folder
+from jaxsolve.files import differences, load_arrays, save_arrays
+
+COLUMNS = (
+    *("sampler", "buckets", "minutes", "seed", "nodes_per_second", "against"),
+    *("mbb", "low", "high", "lbr_call_mbb", "best_response_mbb"),
+)
+KIND = "strategy of blueprint_scaling"
+RESULTS = Path(__file__).parent / "results"
+MENUS = Path(__file__).parents[2] / "examples" / "menus"
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One training.
+
+    Attributes:
+        sampler: its name.
+        buckets: of flop, turn and river each.
+        seed: of deals and choices.
+        minutes: at which its strategy is kept, ascending.
+    """
+
+    sampler: str
+    buckets: int
+    seed: int
+    minutes: tuple[float, ...]
+
+    @property
+    def name(self) -> str:
+        """Names its files."""
+        return f"{self.sampler}-{self.buckets}-{self.seed}"
+
+    def file(self, out: Path, minutes: float) -> Path:
+        """Returns where its strategy after some minutes is kept."""
+        return out / "strategies" / f"{self.name}-{minutes:g}.npz"
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What to run.
+
+    Attributes:
+        samplers: names.
+        buckets: of flop, turn and river each.
+        minutes: of training, ascending.
+        seeds: of the first of the minutes; the first seed goes on to the last.
+        reference: sampler and buckets of the strategy that all play: seed 0 at the last minute.
+        menu: in `examples/menus`.
+        boards: of a match, the same in all of them.
+        lbr_boards: of the local best response to strategies of the first seed; 0 for none.
+        threads: of training and matches.
+        checkpoint_seconds: what a kill loses at most.
+        folders: {buckets: directory of an abstraction}; others are built in the cache.
+    """
+
+    samplers: tuple[str, ...] = ("external",)
+    buckets: tuple[int, ...] = (50, 200, 1_000)
+    minutes: tuple[float, ...] = (1, 2, 5, 10, 20)
+    seeds: int = 3
+    reference: tuple[str, int] = ("external", 200)
+    menu: str = "hu100.toml"
+    boards: int = 100
+    lbr_boards: int = 10
+    threads: int = os.cpu_count() or 1
+    checkpoint_seconds: float = 60
+    folders: Mapping[int, Path] = dataclasses.field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if list(self.minutes) != sorted(set(self.minutes)) or not self.minutes[0] > 0:
+            raise ValueError(f"minutes ascend from above 0, not {self.minutes}")
+        if self.reference[0] not in self.samplers or self.reference[1] not in self.buckets:
+            raise ValueError(f"the reference {self.reference} is none of the strategies")
+
+    @property
+    def runs(self) -> list[Run]:
+        """All of them, the one with the reference first."""
+        lines = [(s, b) for s in self.samplers for b in self.buckets]
+        lines.sort(key=lambda line: line != self.reference)
+        return [
+            Run(s, b, seed, self.minutes[: None if seed == 0 else 1])
+            for s, b in lines
+            for seed in range(self.seeds)
+        ]
+
+    @property
+    def against(self) -> str:
+        """The reference in words."""
+        sampler, buckets = self.reference
+        return f"{sampler}, {buckets} buckets, {self.minutes[-1]:g} min"
+
+
+QUICK = Plan(
+    buckets=(50, 200),
+    minutes=(0.05, 0.1),
+    seeds=2,
+    menu="hu20.toml",
+    boards=10,
+    lbr_boards=2,
+    checkpoint_seconds=2,
+)
+
+
+def main(
+    quick: bool,
+    out: Path,
+    *,
+    plan: Plan | None = None,
+    record: bool | None = None,
+    say: Callable[[str], None] = print,
+) -> Report:
+    """Returns a row per sampler, number of buckets, seed and minutes of training.
+
+    Args:
+        quick: a menu of 20 big blinds and seconds of training.
+        out: folder; a study that was stopped goes on where it was.
+        plan: instead of that of the full or the quick study.
+        record: also write the result of this device to the study's folder; by default for the
+            full study.
+        say: receives progress, a line at a time.
+    """
+    begin = time.perf_counter()
+    record = (not quick and plan is None) if record is None else record
+    chosen = plan or (QUICK if quick else Plan())
+    rows: list[dict[str, Any]] = []
+    report = Report("blueprint_scaling", quick, 0.0, rows, columns=COLUMNS)
+    report.extra = {"plan": str(chosen), "complete": False}
+    earlier, spent = report.earlier(out, same=("plan",))
+    begin -= spent
+    menu = holdem.BetMenu.load(MENUS / chosen.menu)
+    games = {b: holdem.holdem_game(menu, _abstraction(b, chosen, out)) for b in chosen.buckets}
+    reference: tuple[holdem.HoldemGame, np.ndarray] | None = None
+    for run in chosen.runs:
+        game = games[run.buckets]
+        for minutes in run.minutes:
+            _train(run, minutes, game, chosen, out)
+        if reference is None:
+            reference = game, _load(run, run.minutes[-1], game, out)[1]
+        for minutes in run.minutes:
+            if len(rows) < len(earlier):
+                rows.append(earlier[len(rows)])
+                continue
+            trained, average = _load(run, minutes, game, out)
+            rows.append(
+                {
+                    "sampler": run.sampler,
+                    "buckets": run.buckets,
+                    "minutes": minutes,
+                    "seed": run.seed,
+                    "nodes_per_second": trained["nodes"] / trained["seconds"],
+                    "passes": trained["passes"],
+                    "against": chosen.against,
+                    **_strength((game, average), reference, chosen, lbr=run.seed == 0),
+                }
+            )
+            say(
+                f"{run.sampler}, {run.buckets} buckets, seed {run.seed}, {minutes:g} min: "
+                f"{rows[-1]['mbb']:+.0f} mbb/h"
+            )
+            report.seconds = time.perf_counter() - begin
+            report.save(out)
+    report.extra["complete"] = True
+    report.seconds = time.perf_counter() - begin
+    report.save(out, figure=_figure(rows, chosen))
+    if record:
+        report.record(RESULTS)
+    return report
+
+
+def _abstraction(buckets: int, plan: Plan, out: Path) -> holdem.Abstraction:
+    """Returns buckets that are given, or those that the command line also builds and keeps."""
+    if buckets in plan.folders:
+        return holdem.Abstraction.load(plan.folders[buckets], verify=False)
+    counts = (buckets,) * 3
+    folder = (cache_folder() or out) / f"abstraction-{'-'.join(map(str, counts))}"
+    return holdem.build_abstraction(counts, out=folder)
+
+
+def _train(run: Run, minutes: float, game: holdem.HoldemGame, plan: Plan, out: Path) -> None:
+    """Trains a run up to some minutes and keeps its strategy, unless it is there already.
+
+    Raises:
+        KeyboardInterrupt: after Ctrl-C, which the training itself ends without one.
+        ValueError: the run in the folder is further on already.
+    """
+    path = run.file(out, minutes)
+    if path.exists():
+        return
+    folder = out / "runs" / run.name
+    made = holdem.train_blueprint(
+        game.menu,
+        game.abstraction,
+        out=folder,
+        minutes=minutes,
+        options=mccfr.Options(seed=run.seed),
+        threads=plan.threads,
+        resume=True,
+        boards=0,
+        checkpoint_seconds=plan.checkpoint_seconds,
+    )
+    if made.seconds < 60 * minutes:
+        raise KeyboardInterrupt
+    if made.seconds > 60 * minutes + 10:
+        raise ValueError(f"{folder} was trained for longer than {minutes:g} minutes: remove it")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    header = {
+        "kind": KIND,
+        "game": game.name,
+        "passes": made.tables.passes,
+        "seconds": made.seconds,
+        "nodes": made.nodes,
+    }
+    save_arrays(path, header, {"average": made.tables.average})
+
+
+def _load(
+    run: Run, minutes: float, game: holdem.HoldemGame, out: Path
+) -> tuple[dict[str, Any], np.ndarray]:
+    """Returns (what is known of the training, the average strategy).
+
+    Raises:
+        ValueError: the file is damaged, or of another game.
+    """
+    path = run.file(out, minutes)
+    header, arrays = load_arrays(path, KIND)
+    if wrong := differences(header, {"game": game.name}):
+        raise ValueError(f"{path} belongs to another study: {wrong}. Choose another folder")
+    return header, arrays["average"]
+
+
+def _strength(
+    strategy: tuple[holdem.HoldemGame, np.ndarray],
+    reference: tuple[holdem.HoldemGame, np.ndarray],
+    plan: Plan,
+    *,
+    lbr: bool,
+) -> dict[str, float | None]:
+    """Returns the columns of a row that say how strong a strategy is, in mbb/h."""
+    found = holdem.range_match(strategy, reference, boards=plan.boards, threads=plan.threads)
+    row: dict[str, float | None] = {"mbb": found.mbb, "low": found.low, "high": found.high}
+    row["lbr_call_mbb"] = row["best_response_mbb"] = None
+    if lbr and plan.lbr_boards:
+        bound = holdem.local_best_response(
+            strategy, boards=plan.lbr_boards, raises=False, threads=plan.threads
+        )
+        row["lbr_call_mbb"] = bound.mbb
+    return row
+
+
+def _figure(rows: list[dict[str, Any]], plan: Plan) -> Any:
+    """Returns a figure: mbb/h against the reference by minutes, a line per sampler and buckets."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+    axes = figure.subplots()
+    axes.axhline(0, color="#888888", linewidth=0.8)
+    for style, sampler in zip(("-", "--", ":"), plan.samplers, strict=False):
+        for n, buckets in enumerate(plan.buckets):
+            line = [r for r in rows if (r["sampler"], r["buckets"]) == (sampler, buckets)]
+            first = [r for r in line if r["seed"] == 0]
+            axes.errorbar(
+                [r["minutes"] for r in first],
+                [r["mbb"] for r in first],
+                yerr=[r["high"] - r["mbb"] for r in first],
+                color=f"C{n}",
+                linestyle=style,
+                marker="o",
+                markersize=3,
+                capsize=3,
+                label=f"{sampler}, {buckets:,} buckets",
+            )
+            others = [r for r in line if r["seed"] > 0]
+            place = [r["minutes"] for r in others], [r["mbb"] for r in others]
+            axes.plot(*place, "x", color=f"C{n}", markersize=5)
+    axes.set_xscale("log")
+    axes.set_xticks(plan.minutes, [f"{m:g}" for m in plan.minutes])
+    axes.minorticks_off()
+    axes.set(xlabel="minutes of training", ylabel=f"mbb/h against {plan.against}")
+    axes.set_title("95 % intervals over boards; crosses: other seeds", fontsize=9)
+    axes.legend(fontsize=8)
+    return figure
