@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 
 from experiments._report import Report
-from jaxsolve import holdem, mccfr
+from jaxsolve import holdem
 from jaxsolve.caches import cache_folder
 from jaxsolve.files import differences, load_arrays, save_arrays
 
 COLUMNS = (
     *("sampler", "buckets", "minutes", "seed", "nodes_per_second", "against"),
-    *("mbb", "low", "high", "lbr_call_mbb", "best_response_mbb"),
+    *("mbb", "low", "high", "lbr_call_mbb", "lbr_call_low", "lbr_call_high", "best_response_mbb"),
 )
 KIND = "strategy of blueprint_scaling"
 RESULTS = Path(__file__).parent / "results"
@@ -77,7 +77,7 @@ class Plan:
         folders: {buckets: directory of an abstraction}; others are built in the cache.
     """
 
-    samplers: tuple[str, ...] = ("external",)
+    samplers: tuple[str, ...] = ("external", "vector")
     buckets: tuple[int, ...] = (50, 200, 1_000)
     minutes: tuple[float, ...] = (1, 2, 5, 10, 20)
     seeds: int = 3
@@ -215,7 +215,8 @@ def _train(run: Run, minutes: float, game: holdem.HoldemGame, plan: Plan, out: P
         game.abstraction,
         out=folder,
         minutes=minutes,
-        options=mccfr.Options(seed=run.seed),
+        sampler=run.sampler,
+        seed=run.seed,
         threads=plan.threads,
         resume=True,
         boards=0,
@@ -261,12 +262,12 @@ def _strength(
     """Returns the columns of a row that say how strong a strategy is, in mbb/h."""
     found = holdem.range_match(strategy, reference, boards=plan.boards, threads=plan.threads)
     row: dict[str, float | None] = {"mbb": found.mbb, "low": found.low, "high": found.high}
-    row["lbr_call_mbb"] = row["best_response_mbb"] = None
+    row |= dict.fromkeys(("lbr_call_mbb", "lbr_call_low", "lbr_call_high", "best_response_mbb"))
     if lbr and plan.lbr_boards:
         bound = holdem.local_best_response(
             strategy, boards=plan.lbr_boards, raises=False, threads=plan.threads
         )
-        row["lbr_call_mbb"] = bound.mbb
+        row |= {"lbr_call_mbb": bound.mbb, "lbr_call_low": bound.low, "lbr_call_high": bound.high}
     return row
 
 

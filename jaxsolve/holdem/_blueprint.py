@@ -200,13 +200,17 @@ def train_blueprint(
         menu: the bets.
         abstraction: buckets, or the directory that holds them.
         out: gets blueprint.json and tables.npz.
-        minutes, passes: when to stop, see `mccfr.train`.
-        sampler, options, seed: see `make_sampler`.
+        minutes: when to stop, see `mccfr.train`.
+        passes: likewise.
+        sampler: "external" or "vector", see `make_sampler`.
+        options: weights and pruning, likewise.
+        seed: of the default options.
         threads: they share the tables.
         bits: of entries, 32 or 16.
         resume: go on in `out`, if there are tables.
         boards: of a measurement; 0 for none.
-        measure_seconds, checkpoint_seconds: between two of each.
+        measure_seconds: of training between two measurements.
+        checkpoint_seconds: between two checkpoints.
         report: gets each row.
         progress: show a bar.
 

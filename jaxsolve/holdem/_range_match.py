@@ -77,7 +77,8 @@ def range_match(
     `Tables.regret` for the current policy. The menus must be equal; buckets need not be.
 
     Args:
-        first, second: the strategies.
+        first: a strategy.
+        second: the other.
         boards: how many are sampled; equal seeds, equal boards.
         seed: of the boards.
         threads: boards are independent.

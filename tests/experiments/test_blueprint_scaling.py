@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from made_buckets import save_made_buckets
 
@@ -21,6 +22,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
     for buckets, folder in folders.items():
         save_made_buckets(folder, buckets)
     return Plan(
+        samplers=("external",),
         buckets=(3, 6),
         minutes=(0.01, 0.03),
         seeds=2,
@@ -39,13 +41,18 @@ def quiet(line: str) -> None:
 
 @pytest.mark.slow
 def test_rows_and_files(tmp_path: Path, plan: Plan) -> None:
-    one = dataclasses.replace(plan, buckets=(6,), lbr_boards=1)
+    both = ("external", "vector")
+    one = dataclasses.replace(plan, samplers=both, buckets=(6,), lbr_boards=2)
     report = blueprint_scaling.main(True, tmp_path, plan=one, say=quiet)
     found = json.loads((tmp_path / "result.json").read_text())
     assert found["rows"] == report.rows
     assert found["complete"]
-    assert [(r["minutes"], r["seed"]) for r in report.rows] == [(0.01, 0), (0.03, 0), (0.01, 1)]
-    first, reference, other = report.rows
+    assert [(r["sampler"], r["minutes"], r["seed"]) for r in report.rows] == [
+        (sampler, *point) for sampler in both for point in ((0.01, 0), (0.03, 0), (0.01, 1))
+    ]
+    first, reference, other, *vector = report.rows
+    assert all(np.isfinite(r["mbb"]) for r in vector)
+    assert len({r["mbb"] for r in report.rows}) == 6
     assert set(first) >= {
         *("sampler", "buckets", "minutes", "nodes_per_second", "against"),
         *("mbb", "low", "high", "best_response_mbb"),
@@ -53,7 +60,7 @@ def test_rows_and_files(tmp_path: Path, plan: Plan) -> None:
     assert reference["mbb"] == pytest.approx(0, abs=1e-3)  # against itself
     assert first["low"] < first["mbb"] < first["high"]
     assert first["mbb"] != other["mbb"]
-    assert first["lbr_call_mbb"] > 0
+    assert first["lbr_call_low"] < first["lbr_call_mbb"] < first["lbr_call_high"]
     assert other["lbr_call_mbb"] is None
     assert 0 < first["passes"] < reference["passes"]
     assert (tmp_path / "blueprint_scaling.png").stat().st_size > 10_000
@@ -100,5 +107,5 @@ def test_wrong_plans() -> None:
         Plan(minutes=(2, 1))
     with pytest.raises(ValueError, match="is none of the strategies"):
         Plan(reference=("external", 5))
-    assert [len(run.minutes) for run in Plan().runs] == [5, 1, 1] * 3
+    assert [len(run.minutes) for run in Plan().runs] == [5, 1, 1] * 6
     assert (Plan().runs[0].sampler, Plan().runs[0].buckets) == Plan().reference
