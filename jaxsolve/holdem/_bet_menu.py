@@ -97,7 +97,7 @@ class BetMenu:
 
     @classmethod
     def load(
-        cls, path: Path, *, players: int | None = None, stack: int | str | None = None
+        cls, path: Path | str, *, players: int | None = None, stack: int | str | None = None
     ) -> BetMenu:
         """Reads a TOML file; `players` and `stack` replace what it says.
 
@@ -106,7 +106,7 @@ class BetMenu:
             ValueError: it is not a menu; says where and what to write.
         """
         try:
-            table = tomllib.loads(path.read_text())
+            table = tomllib.loads(Path(path).read_text())
         except tomllib.TOMLDecodeError as error:
             raise ValueError(f"{path}: {error}") from None
         more = {"players": players, "stack": stack}

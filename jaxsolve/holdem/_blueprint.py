@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import json
 import logging
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ from jaxsolve.holdem._bet_menu import BOARD_CARDS, STREETS, BetMenu
 from jaxsolve.holdem._blueprint_game import HoldemGame, holdem_game
 from jaxsolve.holdem._cards import NUM_HANDS
 from jaxsolve.holdem._cells import possible
+from jaxsolve.holdem._display import strategy_html
 from jaxsolve.holdem._range_match import range_match
 from jaxsolve.holdem._samplers import make_sampler
 from jaxsolve.mccfr import (
@@ -138,6 +140,12 @@ class Blueprint:
         return (
             f"Blueprint({self.tables.passes:,} passes, {self.seconds / 60:.1f} min, {self.game!r})"
         )
+
+    def _repr_html_(self) -> str:
+        policy = self.policy("")
+        strategy = {word: policy[:, a] for a, word in enumerate(self.actions(""))}
+        words = html.escape(repr(self))
+        return f"<div>{words}</div>{strategy_html(strategy, np.ones(NUM_HANDS))}"
 
 
 def read_header(folder: Path) -> dict[str, Any]:

@@ -128,8 +128,8 @@ def _table(positions: Sequence[PositionReport]) -> str:
         rows.append(f"<tr>{''.join(f'<td>{c}</td>' for c in (p.position, won, *cells, mix))}</tr>")
     head = "".join(f"<th>{x}</th>" for x in ("position", "mbb/h", *colours, ""))
     return (
-        "<h2>Positions</h2>\n<p>What each wins when all play this strategy, with 95 % intervals, "
-        "and what it does when everybody before has folded.</p>\n"
+        "<h2>Positions</h2>\n<p>What each wins when all play this strategy, with 95&nbsp;% "
+        "intervals, and what it does when everybody before has folded.</p>\n"
         f"<table class='positions'><tr>{head}</tr>{''.join(rows)}</table>\n"
     )
 

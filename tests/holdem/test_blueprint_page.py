@@ -84,6 +84,13 @@ def test_the_page_has_the_numbers_of_the_tables() -> None:
         assert html.unescape(cells[name]) == f"weight 1.000: {words}"
 
 
+def test_a_blueprint_shows_its_first_decision_in_a_notebook() -> None:
+    page = made(3)._repr_html_()
+    assert page.count("<td title=") == 169
+    assert f"r350 {100 * made(3).policy('')[:, 2].mean():.1f}%" in page
+    assert "2,000 passes" in page
+
+
 def test_a_node_with_its_board() -> None:
     here, board = made(3), holdem.parse_cards("Td9d6h")
     page = holdem.node_page(here, "c c x", board)

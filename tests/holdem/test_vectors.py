@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -114,6 +115,21 @@ def test_external_sampling_has_the_same_mean() -> None:
     z = (means[0] - means[1])[error > 0] / error[error > 0]
     assert 0.7 < z.std() < 1.4
     assert np.abs(z).max() < 5.5
+
+
+@compiled
+def test_a_resumed_run_is_the_same_run(tmp_path: Path) -> None:
+    """Stopped within what would have been one call of the sampler."""
+    tables = []
+    for stops in ((12,), (5, 12)):
+        out = tmp_path / str(len(stops))
+        for passes in stops:
+            sampler = holdem.HandVectorSampler(game(), mccfr.Options(seed=3, unit=10))
+            found = mccfr.train(sampler, passes=passes, out=out, resume=True, progress=False)
+        tables.append(found.tables)
+    np.testing.assert_array_equal(tables[0].regret, tables[1].regret)
+    np.testing.assert_array_equal(tables[0].average, tables[1].average)
+    assert tables[1].average.any()
 
 
 @compiled
