@@ -12,10 +12,12 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 COMPARISONS = (
-    *("tests/holdem/test_payoffs.py", "tests/holdem/test_sweep.py"),
-    *("-k", "native or one_iteration or many_iterations"),
+    *(f"tests/holdem/test_{part}.py" for part in ("payoffs", "sweep", "range_match", "vectors")),
+    *("tests/holdem/test_blueprint_game.py", "tests/mccfr/test_external.py"),
+    *("tests/holdem/test_abstraction_features.py", "-m", "slow or not slow"),
+    *("-k", "native or one_iteration or many_iterations or in_python or in_cpp"),
 )
-"""Tests that compare operators and sweeps with plain forms; arguments of pytest."""
+"""Tests that compare C++ with plain forms; arguments of pytest."""
 
 COMPILER = """#!/bin/sh
 exec g++ "$@" -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -43,7 +45,7 @@ def sanitizers(minutes: float) -> dict[str, Any]:
         }
         try:
             # The compiler itself does not run under the sanitizers.
-            build = "from jaxsolve.native._build import build; build()"
+            build = "from jaxsolve.native._build import FILES, build; [build(x) for x in FILES]"
             _run([sys.executable, "-c", build], environment, minutes)
             libraries = [_library(name) for name in ("libasan.so", "libubsan.so")]
             environment |= {"LD_PRELOAD": " ".join(libraries), "ASAN_OPTIONS": "detect_leaks=0"}
