@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jaxsolve.cli import _holdem_abstraction, _holdem_blueprint, _holdem_results, _setup
+from jaxsolve.cli import (
+    _holdem_abstraction,
+    _holdem_blueprint,
+    _holdem_judging,
+    _holdem_results,
+    _setup,
+)
 from jaxsolve.files import claim
 from jaxsolve.waiting import waiting
 
@@ -25,9 +31,10 @@ app.command("convert")(_holdem_results.convert)
 app.command("abstraction")(_holdem_abstraction.abstraction)
 app.command("buckets")(_holdem_abstraction.buckets)
 app.command("blueprint")(_holdem_blueprint.blueprint)
-app.command("match")(_holdem_blueprint.match)
-app.command("lbr")(_holdem_blueprint.lbr)
 app.command("positions")(_holdem_blueprint.positions)
+app.command("match")(_holdem_judging.match)
+app.command("lbr")(_holdem_judging.lbr)
+app.command("best-response")(_holdem_judging.best_response)
 
 
 @app.callback()

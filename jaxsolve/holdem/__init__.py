@@ -43,6 +43,7 @@ from jaxsolve.holdem._blueprint_game import holdem_game as holdem_game
 from jaxsolve.holdem._blueprint_page import common_lines as common_lines
 from jaxsolve.holdem._blueprint_page import node_page as node_page
 from jaxsolve.holdem._blueprint_page import preflop_page as preflop_page
+from jaxsolve.holdem._blueprint_report import add_to_report as add_to_report
 from jaxsolve.holdem._blueprint_report import blueprint_chart as blueprint_chart
 from jaxsolve.holdem._blueprint_report import write_blueprint_report as write_blueprint_report
 from jaxsolve.holdem._build_abstraction import abstraction_needs as abstraction_needs
@@ -103,6 +104,8 @@ from jaxsolve.holdem._report import lines as lines
 from jaxsolve.holdem._report import node_report as node_report
 from jaxsolve.holdem._result import SpotResult as SpotResult
 from jaxsolve.holdem._result import load_result as load_result
+from jaxsolve.holdem._sampled_response import SampledResponse as SampledResponse
+from jaxsolve.holdem._sampled_response import sampled_best_response as sampled_best_response
 from jaxsolve.holdem._samplers import SAMPLERS as SAMPLERS
 from jaxsolve.holdem._samplers import make_sampler as make_sampler
 from jaxsolve.holdem._sizes import Size as Size

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,17 @@ def write_blueprint_report(made: Blueprint, out: Path) -> None:
         return
     for name, figure in figures.items():
         write_figure(out / name, figure, dpi=110, bbox_inches="tight")
+
+
+def add_to_report(out: Path, more: Mapping[str, Any]) -> bool:
+    """Adds numbers to the first row of a directory's result.json; returns whether there is one."""
+    path = out / "result.json"
+    if not path.is_file():
+        return False
+    result = json.loads(path.read_text())
+    result["rows"][0] |= more
+    write_atomic(path, json.dumps(result, indent=1).encode())
+    return True
 
 
 def blueprint_chart(

@@ -7,6 +7,7 @@ the H hands that do not meet the root board. All tables are numpy arrays made on
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 
 import jax
@@ -123,6 +124,20 @@ def compatible(hands: np.ndarray) -> np.ndarray:
     """Returns bool [H, H], whether two hands share no card."""
     cards = HANDS[hands]
     return ~(cards[:, None, :, None] == cards[None, :, None, :]).any((2, 3))
+
+
+def compatible_reach(reach: np.ndarray) -> np.ndarray:
+    """Returns float [1326], the reach [1326] of all hands that share no card with each hand."""
+    card = np.zeros(CARDS, reach.dtype)
+    np.add.at(card, HANDS[:, 0], reach)
+    np.add.at(card, HANDS[:, 1], reach)
+    return np.asarray(reach.sum() - card[HANDS[:, 0]] - card[HANDS[:, 1]] + reach)
+
+
+@functools.cache
+def hands_fit() -> np.ndarray:
+    """Returns float32 [1326, 1326], 1 for hands that share no card."""
+    return compatible(np.arange(len(HANDS))).astype(np.float32)
 
 
 _strengths = jax.jit(jax.vmap(strengths_on_board))

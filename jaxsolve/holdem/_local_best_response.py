@@ -14,7 +14,6 @@ runouts that are drawn apart from the board.
 
 from __future__ import annotations
 
-import functools
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -22,7 +21,7 @@ from tqdm import tqdm
 
 from jaxsolve.holdem._bet_menu import BOARD_CARDS
 from jaxsolve.holdem._blueprint_game import HoldemGame
-from jaxsolve.holdem._boards import showdown_signs, strengths
+from jaxsolve.holdem._boards import compatible_reach, hands_fit, showdown_signs, strengths
 from jaxsolve.holdem._cards import HANDS, NUM_CARDS, NUM_HANDS
 from jaxsolve.holdem._range_match import RangeMatch
 from jaxsolve.mccfr import as_float, matched
@@ -107,7 +106,7 @@ class _Walk:
     def value(self) -> float:
         """Returns the chips that the responder wins, a hand."""
         every = self.live.astype(np.float32)
-        pairs = float(every @ _compatible(every))
+        pairs = float(every @ compatible_reach(every))
         first = np.ones(NUM_HANDS, np.float32)
         blinds = np.asarray(self.game.menu.rules.blinds)
         return self._walk(0, every, first, blinds.copy()) / pairs
@@ -150,7 +149,7 @@ class _Walk:
         for a, put in enumerate(after):
             child = first + a
             if tree.action[child] < 0:
-                out[a] = -spent[self.seat] * _compatible(seen)
+                out[a] = -spent[self.seat] * compatible_reach(seen)
             elif put[self.seat] <= spent.max():
                 out[a] = put[self.seat] * (signs @ seen)
             elif self.raises:
@@ -160,7 +159,7 @@ class _Walk:
                 ]
                 gone = seen * policy[:, folds].sum(1)
                 at_stake = min(put[self.seat], self.stack)
-                out[a] = spent[1 - self.seat] * _compatible(gone) + at_stake * (
+                out[a] = spent[1 - self.seat] * compatible_reach(gone) + at_stake * (
                     signs @ (seen - gone)
                 )
         return out
@@ -179,20 +178,12 @@ class _Walk:
         spent, folded = pays.spent[end], pays.folded[end]
         if folded.any():
             won = -spent[seat] if folded[seat] else spent[1 - seat]
-            return float(won * (own @ _compatible(shown)))
+            return float(won * (own @ compatible_reach(shown)))
         return float(spent.min() * (own @ (self.signs[3] @ shown)))
 
 
 def _live(board: np.ndarray) -> np.ndarray:
     return np.asarray(~np.isin(HANDS, board).any(1))
-
-
-def _compatible(reach: np.ndarray) -> np.ndarray:
-    """Returns float [1326], the reach of hands that share no card with each hand."""
-    card = np.zeros(NUM_CARDS, np.float32)
-    np.add.at(card, HANDS[:, 0], reach)
-    np.add.at(card, HANDS[:, 1], reach)
-    return reach.sum() - card[HANDS[:, 0]] - card[HANDS[:, 1]] + reach
 
 
 def _signs(board: np.ndarray, runouts: int, rng: np.random.Generator) -> np.ndarray:
@@ -214,11 +205,5 @@ def _signs(board: np.ndarray, runouts: int, rng: np.random.Generator) -> np.ndar
         live = _live(cards)
         total += showdown_signs(strengths(_ALL, [cards.tolist()])[0])
         count += live[:, None] & live[None]
-    total *= _fits()
+    total *= hands_fit()
     return total / np.maximum(count, 1)
-
-
-@functools.cache
-def _fits() -> np.ndarray:
-    """Returns float32 [1326, 1326], 1 for hands that share no card."""
-    return np.asarray(~(HANDS[:, None, :, None] == HANDS[None, :, None, :]).any((2, 3)), np.float32)

@@ -134,17 +134,35 @@ def _boards(hands: np.ndarray, groups: Sequence[Placed]) -> tuple[NativeBoards, 
         if group.pays == Pays.SHOWDOWN:
             ranked = strength_order(strengths(hands, group.boards))
             order[number], high[number], live[number] = ranked.order, ranked.high, ranked.live
-    place = np.empty((count, size), np.int32)
-    np.put_along_axis(place, order, np.arange(size, dtype=np.int32)[None], 1)
     matrices = [g.matrix for g in groups if g.matrix is not None]
+    place, pair, live_count = hand_places(hands, order, live)
     tables: list[Any] = [
-        np.where(live, place, size).astype(np.int32),
-        HANDS[hands][order].astype(np.uint8),
+        place,
+        pair,
         high,
-        live.sum(1).astype(np.int32),
+        live_count,
         np.concatenate([np.zeros((0, size, size), np.float32), *matrices]).astype(np.float32),
     ]
     return NativeBoards(*tables), numbers
+
+
+def hand_places(
+    hands: np.ndarray, order: np.ndarray, live: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Returns `place`, `pair` and `count` of `NativeBoards`.
+
+    Args:
+        hands: int [H], numbers of hands.
+        order: int32 [B, H], hands by place; those that meet the board come last.
+        live: bool [B, H], which do not.
+    """
+    place = np.empty(order.shape, np.int32)
+    np.put_along_axis(place, order, np.arange(len(hands), dtype=np.int32)[None], 1)
+    return (
+        np.where(live, place, len(hands)).astype(np.int32),
+        HANDS[hands][order].astype(np.uint8),
+        live.sum(1).astype(np.int32),
+    )
 
 
 def _side(

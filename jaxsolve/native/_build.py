@@ -31,8 +31,11 @@ from jaxsolve.waiting import waiting
 FILES = {
     "holdem": (("leaves.cc", "sweep.cc"), ("boards.h", "pool.h", "update.h")),
     "mccfr": (
-        ("deal.cc", "match.cc", "mccfr.cc", "vectors.cc"),
-        ("action_tree.h", "board_hands.h", "boards.h", "buckets.h", "random.h", "strength.h"),
+        ("deal.cc", "match.cc", "mccfr.cc", "response.cc", "vectors.cc"),
+        (
+            *("action_tree.h", "board_hands.h", "boards.h", "buckets.h", "leaf_lists.h"),
+            *("random.h", "strength.h"),
+        ),
     ),
     "abstraction": (("abstraction.cc",), ("boards.h", "strength.h")),
 }

@@ -17,6 +17,7 @@
 
 #include "action_tree.h"
 #include "board_hands.h"
+#include "leaf_lists.h"
 #include "random.h"
 
 namespace {
@@ -34,28 +35,6 @@ struct Item {
   float* value;        // gets what the player wins here
   float* share;        // [present, actions], of a decision of the player
   int32_t below;       // place of the first child in the list
-};
-
-// Leaves of one kind on one street.
-struct Leaves {
-  std::vector<float> amount;
-  std::vector<const float*> reach;
-  std::vector<float*> value;
-
-  void Add(float chips, const Item& item) {
-    amount.push_back(chips);
-    reach.push_back(item.reach);
-    value.push_back(item.value);
-  }
-
-  void Pay(int kind, const Boards& board, Tiles& tiles) {
-    const int32_t task[4] = {kind, 0, 0, static_cast<int32_t>(amount.size())};
-    ::Pay(board, task, amount.data(), [&](int64_t k) { return reach[k]; },
-          [&](int64_t k) { return value[k]; }, tiles);
-    amount.clear();
-    reach.clear();
-    value.clear();
-  }
 };
 
 class Sweep {
@@ -106,8 +85,10 @@ class Sweep {
       }
     }
     visited_ += list.size();
-    folds_.Pay(kFold, hands_.street(s).leaf, *tiles_);
-    showdowns_.Pay(kShowdown, hands_.street(s).leaf, *tiles_);
+    folds_.Pay(kFold, hands_.street(s).leaf, 0, *tiles_);
+    showdowns_.Pay(kShowdown, hands_.street(s).leaf, 0, *tiles_);
+    folds_.Clear();
+    showdowns_.Clear();
     const size_t together = s == 2 ? next.size() : 1;
     for (size_t i = 0; i < next.size(); i += together) {
       Below(s, i, std::min(i + together, next.size()));
@@ -126,9 +107,10 @@ class Sweep {
     constexpr float kPairs = static_cast<float>(kLive) / 990;  // hands that share no card, by chance
     if (folded[0] || folded[1]) {
       const int32_t lost = folded[player_] ? -spent[player_] : spent[1 - player_];
-      folds_.Add(lost * kPairs / kLive, item);
+      folds_.Add(lost * kPairs / kLive, item.reach, item.value);
     } else {
-      showdowns_.Add(std::min(spent[0], spent[1]) * kPairs / kLive, item);
+      const int32_t stake = std::min(spent[0], spent[1]);
+      showdowns_.Add(stake * kPairs / kLive, item.reach, item.value);
     }
   }
 
@@ -263,7 +245,7 @@ class Sweep {
   std::vector<int32_t> next_[kStreets];
   std::vector<std::vector<float>> shares_;
   size_t shares_used_ = 0;
-  Leaves folds_, showdowns_;
+  LeafList folds_, showdowns_;
   std::unique_ptr<Tiles> tiles_;
   int32_t width_ = 0;
   int64_t visited_ = 0;

@@ -124,7 +124,12 @@ def test_commands(
     call(monkeypatch, "positions", one, "--hands", "2000", "--json")
     found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert found[0]["fold"] == result["positions"][0]["fold"]
+    call(monkeypatch, "best-response", one, "--flops", "1", "--turns", "1", "--json")
+    found = json.loads(capsys.readouterr().out)
+    result = json.loads((tmp_path / "one" / "result.json").read_text())
     row = result["rows"][0]
+    assert row["best_response_mbb"] == found["best_response_mbb"] > 0
+    assert row["best_response_boards"] == 48
     assert row["nodes_per_second"] > row["passes_per_second"]
     assert (row["sampler"], row["passes"]) == ("external", 20_000)
     vector = ["--sampler", "vector", "--passes", "2", "--out", str(tmp_path / "vector")]
