@@ -140,7 +140,7 @@ def test_the_button_wins_what_a_walk_over_all_hands_says() -> None:
     here = made(2)
     (button, _) = holdem.position_reports(here, hands=200_000)
     rng = np.random.default_rng(5)
-    boards = [np.sort(rng.choice(52, 5, replace=False)) for _ in range(24)]
+    boards = [np.sort(rng.choice(52, 5, replace=False)) for _ in range(12)]
     exact = [-10 * holdem.match_plain([here.strategy] * 2, board) for board in boards]
     error = np.hypot(np.std(exact) / np.sqrt(len(exact)), (button.high - button.mbb) / 1.96)
     assert button.position == "BTN"

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_buckets import made_buckets
 
 import jaxsolve as js
 from jaxsolve import holdem as he
+from jaxsolve import mccfr
 from jaxsolve.solvers import view_result
 from jaxsolve.view import Viewable, serve
 
@@ -48,6 +50,18 @@ def river() -> he.SpotResult:
     return he.solve(he.Spot.parse(RIVER), iterations=100, progress=False)
 
 
+@pytest.fixture(scope="module")
+def charts() -> str:
+    """The page of a blueprint for three players."""
+    street = {"sizes": [["100%", "a"]]}
+    streets = dict.fromkeys(("preflop", "flop", "turn", "river"), street)
+    menu = he.BetMenu.parse({"players": 3, "stack": "5bb", **streets})
+    game = he.holdem_game(menu, made_buckets(3))
+    sampler = mccfr.ExternalSampler(game, mccfr.Options())
+    made = he.Blueprint(game, sampler.run(mccfr.make_tables(game), 3_000)[0], 60.0)
+    return he.preflop_page(made, count=4, positions=he.position_reports(made, hands=300))
+
+
 class Browser:
     """A browser without a window."""
 
@@ -60,15 +74,17 @@ class Browser:
         service = webdriver.ChromeService(DRIVER)
         self.driver: Any = webdriver.Chrome(options=options, service=service)
 
-    def open(self, address: str, *, width: int = 1280, scheme: str = "light") -> None:
-        """Opens a page and waits until it shows a position."""
+    def open(
+        self, address: str, *, width: int = 1280, scheme: str = "light", shows: str = "#title"
+    ) -> None:
+        """Opens a page and waits until an element of it has text."""
         size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 600}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
         self.driver.get("about:blank")
         self.driver.get(address)
-        self.wait(lambda: self.text("#title") != "")
+        self.wait(lambda: self.text(shows) != "")
 
     def wait(self, true: Callable[[], bool], seconds: float = 60) -> None:
         """Returns once a condition holds."""
@@ -183,6 +199,30 @@ def test_widths_and_schemes(
         assert (
             browser.run("return document.querySelectorAll('#grid button:not(.none)').length") == 3
         )
+    assert browser.errors() == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_charts_of_a_blueprint(
+    browser: Browser, tmp_path: Path, charts: str, width: int, scheme: str
+):
+    (tmp_path / "preflop.html").write_text(charts)
+    page = (tmp_path / "preflop.html").as_uri()
+    browser.open(page, width=width, scheme=scheme, shows="h1")
+    assert browser.run("return document.documentElement.scrollWidth") <= width
+    size = "const box = document.querySelector('figure td').getBoundingClientRect(); return box."
+    assert browser.run(f"{size}width") >= 24
+    assert browser.run(f"{size}height") >= 22
+    ink = browser.run("return getComputedStyle(document.body).color")
+    assert (luminance(ink) < 0.2) == (scheme == "light")
+    assert browser.text("figure output") == ""
+    cell = browser.driver.find_element("css selector", "figure td")
+    if width == 390:
+        cell.click()  # a finger has no tooltip
+    else:
+        webdriver.ActionChains(browser.driver).move_to_element(cell).perform()
+    assert browser.text("figure output").startswith("AA: weight 1.000: f ")
     assert browser.errors() == []
 
 
