@@ -72,6 +72,7 @@ class Plan:
         menu: in `examples/menus`.
         boards: of a match, the same in all of them.
         lbr_boards: of the local best response to strategies of the first seed; 0 for none.
+        response_boards: flops, and turns of each, of the best response to them; None for none.
         threads: of training and matches.
         checkpoint_seconds: what a kill loses at most.
         folders: {buckets: directory of an abstraction}; others are built in the cache.
@@ -85,6 +86,7 @@ class Plan:
     menu: str = "hu100.toml"
     boards: int = 100
     lbr_boards: int = 10
+    response_boards: tuple[int, int] | None = (2, 2)
     threads: int = os.cpu_count() or 1
     checkpoint_seconds: float = 60
     folders: Mapping[int, Path] = dataclasses.field(default_factory=dict, repr=False)
@@ -120,6 +122,7 @@ QUICK = Plan(
     menu="hu20.toml",
     boards=10,
     lbr_boards=2,
+    response_boards=(1, 1),
     checkpoint_seconds=2,
 )
 
@@ -173,7 +176,7 @@ def main(
                     "nodes_per_second": trained["nodes"] / trained["seconds"],
                     "passes": trained["passes"],
                     "against": chosen.against,
-                    **_strength((game, average), reference, chosen, lbr=run.seed == 0),
+                    **_strength((game, average), reference, chosen, bounds=run.seed == 0),
                 }
             )
             say(
@@ -257,17 +260,23 @@ def _strength(
     reference: tuple[holdem.HoldemGame, np.ndarray],
     plan: Plan,
     *,
-    lbr: bool,
+    bounds: bool,
 ) -> dict[str, float | None]:
     """Returns the columns of a row that say how strong a strategy is, in mbb/h."""
     found = holdem.range_match(strategy, reference, boards=plan.boards, threads=plan.threads)
     row: dict[str, float | None] = {"mbb": found.mbb, "low": found.low, "high": found.high}
     row |= dict.fromkeys(("lbr_call_mbb", "lbr_call_low", "lbr_call_high", "best_response_mbb"))
-    if lbr and plan.lbr_boards:
+    if bounds and plan.lbr_boards:
         bound = holdem.local_best_response(
             strategy, boards=plan.lbr_boards, raises=False, threads=plan.threads
         )
         row |= {"lbr_call_mbb": bound.mbb, "lbr_call_low": bound.low, "lbr_call_high": bound.high}
+    if bounds and plan.response_boards is not None:
+        flops, turns = plan.response_boards
+        response = holdem.sampled_best_response(
+            strategy, flops=flops, turns=turns, threads=plan.threads
+        )
+        row["best_response_mbb"] = response.mbb
     return row
 
 

@@ -30,6 +30,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
         menu="hu20.toml",
         boards=4,
         lbr_boards=0,
+        response_boards=None,
         threads=1,
         folders=folders,
     )
@@ -42,7 +43,9 @@ def quiet(line: str) -> None:
 @pytest.mark.slow
 def test_rows_and_files(tmp_path: Path, plan: Plan) -> None:
     both = ("external", "vector")
-    one = dataclasses.replace(plan, samplers=both, buckets=(6,), lbr_boards=2)
+    one = dataclasses.replace(
+        plan, samplers=both, buckets=(6,), lbr_boards=2, response_boards=(1, 1)
+    )
     report = blueprint_scaling.main(True, tmp_path, plan=one, say=quiet)
     found = json.loads((tmp_path / "result.json").read_text())
     assert found["rows"] == report.rows
@@ -61,7 +64,9 @@ def test_rows_and_files(tmp_path: Path, plan: Plan) -> None:
     assert first["low"] < first["mbb"] < first["high"]
     assert first["mbb"] != other["mbb"]
     assert first["lbr_call_low"] < first["lbr_call_mbb"] < first["lbr_call_high"]
+    assert first["best_response_mbb"] > 0
     assert other["lbr_call_mbb"] is None
+    assert other["best_response_mbb"] is None
     assert 0 < first["passes"] < reference["passes"]
     assert (tmp_path / "blueprint_scaling.png").stat().st_size > 10_000
     assert (tmp_path / "blueprint_scaling.md").read_text().startswith("| sampler |")
