@@ -287,7 +287,8 @@ def _figure(rows: list[dict[str, Any]], plan: Plan) -> Any:
     figure = Figure(figsize=(6.4, 4.2), layout="constrained")
     axes = figure.subplots()
     axes.axhline(0, color="#888888", linewidth=0.8)
-    for style, sampler in zip(("-", "--", ":"), plan.samplers, strict=False):
+    styles = (("-", "x"), ("--", "+"), (":", "*"))
+    for (style, cross), sampler in zip(styles, plan.samplers, strict=False):
         for n, buckets in enumerate(plan.buckets):
             line = [r for r in rows if (r["sampler"], r["buckets"]) == (sampler, buckets)]
             first = [r for r in line if r["seed"] == 0]
@@ -304,11 +305,11 @@ def _figure(rows: list[dict[str, Any]], plan: Plan) -> Any:
             )
             others = [r for r in line if r["seed"] > 0]
             place = [r["minutes"] for r in others], [r["mbb"] for r in others]
-            axes.plot(*place, "x", color=f"C{n}", markersize=5)
+            axes.plot(*place, cross, color=f"C{n}", markersize=5)
     axes.set_xscale("log")
     axes.set_xticks(plan.minutes, [f"{m:g}" for m in plan.minutes])
     axes.minorticks_off()
     axes.set(xlabel="minutes of training", ylabel=f"mbb/h against {plan.against}")
-    axes.set_title("95 % intervals over boards; crosses: other seeds", fontsize=9)
+    axes.set_title("95 % intervals over boards; x and +: other seeds", fontsize=9)
     axes.legend(fontsize=8)
     return figure
