@@ -26,6 +26,7 @@ from jaxsolve.mccfr import (
     Options,
     Tables,
     as_float,
+    check_folder,
     load_tables,
     matched,
     table_bytes,
@@ -249,6 +250,7 @@ def train_blueprint(
         return row
 
     with claim(out):
+        check_folder(out, resume)
         if resume and (out / CHECKPOINT).exists():
             check_abstraction(read_header(out), abstraction)
         else:

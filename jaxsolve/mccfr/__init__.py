@@ -29,6 +29,7 @@ from jaxsolve.mccfr._tables import table_bytes as table_bytes
 from jaxsolve.mccfr._train import CHECKPOINT as CHECKPOINT
 from jaxsolve.mccfr._train import Sampler as Sampler
 from jaxsolve.mccfr._train import Trained as Trained
+from jaxsolve.mccfr._train import check_folder as check_folder
 from jaxsolve.mccfr._train import train as train
 from jaxsolve.mccfr._tree import ActionTree as ActionTree
 from jaxsolve.mccfr._vector import Board as Board

@@ -123,7 +123,8 @@ def train(
         progress: show a bar with passes a second.
 
     Raises:
-        ValueError: nothing says when to stop, or the checkpoint is of another run or damaged.
+        ValueError: nothing says when to stop, the checkpoint is of another run or damaged, or
+            `out` holds one that would be lost.
         MemoryError: the tables do not fit.
         OSError: the disk of `out` has no room for them; says how much they need.
     """
@@ -133,6 +134,7 @@ def train(
         raise ValueError("to resume, give `out`, the directory of the run to continue")
     with claim(out), uninterrupted() as stopped:
         if out is not None:
+            check_folder(out, resume)
             _check_disk(sampler, bits, out)
         loop = _Loop(sampler, out, bits, resume, snapshot_every)
         end = None if minutes is None else 60 * minutes
@@ -159,6 +161,19 @@ def train(
         loop.save()
         done = loop.over(passes, end)
     return Trained(loop.tables, loop.seconds, loop.nodes, tuple(loop.rows), done)
+
+
+def check_folder(out: Path, resume: bool) -> None:
+    """Refuses to write over the tables of an earlier run.
+
+    Raises:
+        ValueError: there are some, and `resume` is False.
+    """
+    if not resume and (path := out / CHECKPOINT).exists():
+        raise ValueError(
+            f"{out} holds an earlier run: resume it (--resume), remove {path}, or choose another "
+            "directory"
+        )
 
 
 def _check_disk(sampler: Sampler, bits: int, out: Path) -> None:

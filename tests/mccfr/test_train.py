@@ -88,6 +88,8 @@ def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="directory of the run"):
         mccfr.train(sampler(), passes=10, resume=True)
     mccfr.train(sampler(), passes=10, resume=True, out=tmp_path, progress=False)  # begins
+    with pytest.raises(ValueError, match="holds an earlier run"):
+        mccfr.train(sampler(), passes=20, out=tmp_path, progress=False)
     for other, words in (
         ({"seed": 1}, "seed: 0 instead of 1"),
         ({"power": 0}, "power: 1.0 instead"),
