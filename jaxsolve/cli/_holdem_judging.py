@@ -17,11 +17,19 @@ def match(
     second: Annotated[
         str, typer.Argument(help='another directory, or "uniform", "call" or "allin"')
     ],
-    boards: Annotated[int, typer.Option(help="sampled boards, each in both seats", min=2)] = 100,
-    seed: Annotated[int, typer.Option(help="of the boards", min=0)] = 0,
+    boards: Annotated[int, typer.Option(help="heads-up: sampled boards, both seats", min=2)] = 100,
+    hands: Annotated[
+        int | None, typer.Option(help="play hand by hand; more than two players always do", min=2)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="of the boards, deals and actions", min=0)] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
 ) -> None:
-    """Play two heads-up blueprints of one menu against each other, exactly over all hands."""
+    """Play two blueprints of one menu against each other.
+
+    Heads-up on sampled boards, exactly over all hands. With more players hand by hand, 100,000
+    unless --hands says another number: the first sits in one seat and the second in all others,
+    and they move around the table; AIVAT takes much of the luck away.
+    """
     import os
 
     from jaxsolve import holdem as he
@@ -34,11 +42,23 @@ def match(
         other = one.game, sums
     else:
         other = he.Blueprint.load(Path(second)).strategy
-    found = he.range_match(
-        one.strategy, other, boards=boards, seed=seed, threads=os.cpu_count() or 1, progress=True
-    )
+    players = one.game.menu.players
+    found: he.RangeMatch | he.HandMatch
+    if hands is None and players == 2:
+        found = he.range_match(
+            *(one.strategy, other),
+            boards=boards,
+            seed=seed,
+            threads=os.cpu_count() or 1,
+            progress=True,
+        )
+        more: dict[str, float] = {"boards": boards}
+    else:
+        seats = [one.strategy, *[other] * (players - 1)]
+        found = he.hand_match(seats, hands=hands or 100_000, seed=seed, progress=True)
+        more = {"hands": found.hands, "p_value": found.p_value}
     if as_json:
-        row = {"mbb": found.mbb, "low": found.low, "high": found.high, "boards": boards}
+        row = {"mbb": found.mbb, "low": found.low, "high": found.high, **more}
         print(json.dumps({"first": str(first), "second": second, **row}))
     else:
         print(f"{first} against {second}: {found}")

@@ -74,6 +74,10 @@ from jaxsolve.holdem._display import strategy_html as strategy_html
 from jaxsolve.holdem._equity import equity as equity
 from jaxsolve.holdem._export import export_csv as export_csv
 from jaxsolve.holdem._flop_holdem import flop_holdem as flop_holdem
+from jaxsolve.holdem._hand_match import HandMatch as HandMatch
+from jaxsolve.holdem._hand_match import hand_match as hand_match
+from jaxsolve.holdem._hand_values import HandValues as HandValues
+from jaxsolve.holdem._hand_values import hand_values as hand_values
 from jaxsolve.holdem._local_best_response import local_best_response as local_best_response
 from jaxsolve.holdem._lock import lock as lock
 from jaxsolve.holdem._node import NodeReport as NodeReport

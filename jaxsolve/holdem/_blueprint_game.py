@@ -13,7 +13,12 @@ from jaxsolve import native
 from jaxsolve.holdem._abstraction import Abstraction
 from jaxsolve.holdem._action_tree import action_tree
 from jaxsolve.holdem._bet_menu import BetMenu
-from jaxsolve.holdem._canonical import board_number, canonical_boards, hand_after
+from jaxsolve.holdem._canonical import (
+    PERMUTATION_BITS,
+    board_number,
+    canonical_boards,
+    hand_after,
+)
 from jaxsolve.holdem._cards import NUM_CARDS, hand_index
 from jaxsolve.holdem._strength import strength
 from jaxsolve.mccfr import ActionTree, Deals, PotPayoffs, mix, pass_key
@@ -112,12 +117,8 @@ class HoldemGame:
         number = hand_index(hands[..., 0].astype(np.int32), hands[..., 1].astype(np.int32))
         bucket = np.empty((count, n, 4), np.uint16)
         bucket[..., 0] = self.abstraction.preflop[number]
-        for street, (size, table) in enumerate(
-            zip(_BOARD, _tables(self.abstraction), strict=True), 1
-        ):
-            code = canonical_boards(size).code[board_number(board[:, :size])]
-            row, turned = (code >> 5).astype(np.int64), (code & 31).astype(np.int64)
-            bucket[..., street] = table[row[:, None], hand_after()[turned[:, None], number]]
+        for street, size in enumerate(_BOARD, 1):
+            bucket[..., street] = buckets_on(self.abstraction, board[:, :size], number)
         seven = np.concatenate([hands, np.broadcast_to(board[:, None], (count, n, 5))], 2)
         rank = np.asarray(strength(seven.astype(np.int32)))
         return Deals(self._stages(bucket), rank), cards
@@ -145,6 +146,22 @@ def _deck(key: int, count: int) -> np.ndarray:
         other = i + (drawn * (NUM_CARDS - i) >> 32)
         deck[i], deck[other] = deck[other], deck[i]
     return np.array(deck[:count], np.uint8)
+
+
+def buckets_on(abstraction: Abstraction, boards: np.ndarray, hands: np.ndarray) -> np.ndarray:
+    """Returns uint16 [..., n], the buckets of hands on boards of one street, three cards or more.
+
+    Args:
+        abstraction: the buckets.
+        boards: int [..., k], cards.
+        hands: int [..., n], numbers of hands on each board.
+    """
+    size = boards.shape[-1]
+    code = canonical_boards(size).code[board_number(boards)]
+    row = (code >> PERMUTATION_BITS).astype(np.int64)
+    turned = (code & ((1 << PERMUTATION_BITS) - 1)).astype(np.int64)
+    table = _tables(abstraction)[_BOARD.index(size)]
+    return np.asarray(table[row[..., None], hand_after()[turned[..., None], hands]])
 
 
 def _tables(abstraction: Abstraction) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

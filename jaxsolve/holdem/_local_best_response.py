@@ -99,8 +99,6 @@ class _Walk:
         self.sums, self.rows = sums, game.tree.rows(game.num_buckets)
         self.bucket = [game.abstraction.bucket(board[:k].tolist()).astype(int) for k in BOARD_CARDS]
         self.live = _live(board)
-        self.end_of = np.full(self.tree.num_nodes, -1)
-        self.end_of[self.tree.ends] = np.arange(len(self.tree.ends))
         self.stack = game.menu.stack
 
     def value(self) -> float:
@@ -117,7 +115,7 @@ class _Walk:
         if not own.any() or not other.any():
             return 0.0
         if not tree.count[node]:
-            return self._end(int(self.end_of[node]), own, other)
+            return self._end(int(self.tree.end_number[node]), own, other)
         actor = int(tree.actor[node])
         first, count = int(tree.child[node]), int(tree.count[node])
         after = [self._spent(child, actor, spent) for child in range(first, first + count)]

@@ -173,12 +173,10 @@ def match_plain(seats: Sequence[tuple[HoldemGame, np.ndarray]], board: np.ndarra
     fits = (~meets).astype(float)
     signs = np.sign(strength[:, None] - strength[None]) * fits
     rows = [g.tree.rows(g.num_buckets) for g in games]
-    end_of = np.full(tree.num_nodes, -1)
-    end_of[tree.ends] = np.arange(len(tree.ends))
 
     def walk(node: int, reach: list[np.ndarray]) -> float:
         if not (count := int(tree.count[node])):
-            spent, folded = pays.spent[end_of[node]], pays.folded[end_of[node]]
+            spent, folded = pays.spent[tree.end_number[node]], pays.folded[tree.end_number[node]]
             if folded.any():
                 won = -spent[0] if folded[0] else spent[1]
                 return float(won * (reach[0] @ fits @ reach[1]))

@@ -252,8 +252,6 @@ def below_plain(
 ) -> np.ndarray:
     """Returns float [K, 1326], what `below_native` does, with matrices of pairs of hands."""
     tree, pays = game.tree, game.payoffs
-    end_of = np.full(tree.num_nodes, -1)
-    end_of[tree.ends] = np.arange(len(tree.ends))
 
     def following(board: tuple[int, ...]) -> list[tuple[int, ...]]:
         cards = turns if len(board) == len(flop) else _rivers(flop, board[-1])
@@ -279,7 +277,7 @@ def below_plain(
 
     def walk(node: int, board: tuple[int, ...], other: np.ndarray) -> np.ndarray:
         if not (count := int(tree.count[node])):
-            end = int(end_of[node])
+            end = int(tree.end_number[node])
             return np.sum([pay(end, b, other) for b in runouts(board)], 0)
         if BOARD_CARDS[int(tree.stage[node])] > len(board):
             live = {b: _live(np.array(b)) for b in following(board)}

@@ -1,5 +1,7 @@
 """Sampled CFR on tables [sequence, bucket]: the work of a pass is what it touches."""
 
+from jaxsolve.mccfr._aivat import DealValues as DealValues
+from jaxsolve.mccfr._aivat import aivat_corrections as aivat_corrections
 from jaxsolve.mccfr._external import ExternalSampler as ExternalSampler
 from jaxsolve.mccfr._game import Deals as Deals
 from jaxsolve.mccfr._game import PotPayoffs as PotPayoffs
@@ -15,7 +17,11 @@ from jaxsolve.mccfr._listed_boards import listed_boards as listed_boards
 from jaxsolve.mccfr._native import NativeGame as NativeGame
 from jaxsolve.mccfr._native import pots_native as pots_native
 from jaxsolve.mccfr._options import Options as Options
+from jaxsolve.mccfr._play import SeatTable as SeatTable
+from jaxsolve.mccfr._play import payoffs_at as payoffs_at
 from jaxsolve.mccfr._play import play_hands as play_hands
+from jaxsolve.mccfr._play import play_to_ends as play_to_ends
+from jaxsolve.mccfr._play import policies_at as policies_at
 from jaxsolve.mccfr._random import mix as mix
 from jaxsolve.mccfr._random import pass_key as pass_key
 from jaxsolve.mccfr._tables import Tables as Tables

@@ -108,8 +108,6 @@ def listed_game(
     n, stages = actions.num_players, actions.num_stages
     bucket = np.zeros((len(last), n, stages), np.uint16)
     payoff = np.zeros((len(last), len(actions.ends), n), np.float32)
-    end_of = np.full(actions.num_nodes, -1)
-    end_of[actions.ends] = np.arange(len(actions.ends))
     utility = np.zeros((states.num_states, n))
     utility[states.terminal] = states.utility
     prefixes = [d[:k] for d in last for k in range(len(d) + 1)]
@@ -120,7 +118,7 @@ def listed_game(
     for x in range(states.num_states):
         rows = by_prefix[dealt[x]]
         if states.actor[x] == TERMINAL:
-            payoff[rows, end_of[node[x]]] = utility[x]
+            payoff[rows, actions.end_number[node[x]]] = utility[x]
         elif states.actor[x] != CHANCE:
             bucket[rows, :, actions.stage[node[x]]] = known[x]
     outcome = np.repeat(np.arange(len(last), dtype=np.int32)[:, None], n, 1)

@@ -26,15 +26,13 @@ def external_pass(
     prunes = number >= options.warm_up and uniform(key, _PRUNED) < options.prune_share
     prunable = tree.prunable() if prunes and np.isfinite(low) else np.zeros(tree.num_nodes, int)
     stages = tree.num_stages if options.average_stages is None else options.average_stages
-    end_of = np.full(tree.num_nodes, -1)
-    end_of[tree.ends] = np.arange(len(tree.ends))
     visited = 0
 
     def walk(node: int) -> np.float32:
         nonlocal visited
         visited += 1
         if not (count := int(tree.count[node])):
-            return np.float32(game.payoffs(int(end_of[node]), deal.outcome)[traverser])
+            return np.float32(game.payoffs(int(tree.end_number[node]), deal.outcome)[traverser])
         actor, stage = int(tree.actor[node]), int(tree.stage[node])
         at = int(tables.row[node]) + int(deal.bucket[actor, stage]) * count
         entries = slice(at, at + count)

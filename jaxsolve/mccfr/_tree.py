@@ -103,6 +103,13 @@ class ActionTree:
         """int32 [T], the nodes at which the game is over."""
         return np.flatnonzero(self.count == 0).astype(np.int32)
 
+    @functools.cached_property
+    def end_number(self) -> np.ndarray:
+        """int32 [P], the number of each node among the ends; -1 where the game goes on."""
+        out = np.full(self.num_nodes, -1, np.int32)
+        out[self.ends] = np.arange(len(self.ends))
+        return out
+
     def rows(self, num_buckets: Sequence[int]) -> np.ndarray:
         """Returns int64 [P + 1], where the entries of each node begin, and how many there are."""
         width = np.asarray(num_buckets, np.int64)[np.where(self.count > 0, self.stage, 0)]

@@ -112,6 +112,9 @@ def test_commands(
     assert found["low"] < found["mbb"] < found["high"]
     call(monkeypatch, "match", one, "uniform", "--boards", "8", "--json")
     assert json.loads(capsys.readouterr().out)["mbb"] > 0
+    call(monkeypatch, "match", one, "allin", "--hands", "20000", "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert (found["hands"], found["low"] > 0, found["p_value"] < 0.025) == (20_000, True, True)
     files = [tmp_path / "node.png", tmp_path / "node.html"]
     draw = ["--png", str(files[0]), "--html", str(files[1])]
     call(monkeypatch, "show", one, "c x", "--board", "Td9d6h", "--hand", "AhAd", *draw)
