@@ -101,6 +101,8 @@ from jaxsolve.holdem._range_match import always as always
 from jaxsolve.holdem._range_match import match_plain as match_plain
 from jaxsolve.holdem._range_match import range_match as range_match
 from jaxsolve.holdem._range_match import uniform_sums as uniform_sums
+from jaxsolve.holdem._range_strategy import RangeStrategy as RangeStrategy
+from jaxsolve.holdem._range_strategy import TableStrategy as TableStrategy
 from jaxsolve.holdem._report import Line as Line
 from jaxsolve.holdem._report import Reports as Reports
 from jaxsolve.holdem._report import boards as boards

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import html
 import json
 import logging
@@ -20,15 +21,14 @@ from jaxsolve.holdem._cards import NUM_HANDS
 from jaxsolve.holdem._cells import possible
 from jaxsolve.holdem._display import strategy_html
 from jaxsolve.holdem._range_match import range_match
+from jaxsolve.holdem._range_strategy import TableStrategy
 from jaxsolve.holdem._samplers import make_sampler
 from jaxsolve.mccfr import (
     CHECKPOINT,
     Options,
     Tables,
-    as_float,
     check_folder,
     load_tables,
-    matched,
     table_bytes,
     train,
 )
@@ -84,7 +84,7 @@ class Blueprint:
                 f"{line!r} is on the {STREETS[street]}, whose board has {need} cards, "
                 f"not {len(board)}"
             )
-        return self._policy_at(node, board)
+        return self.policy_at(node, board)
 
     def reach(self, line: str, board: Sequence[int] = ()) -> np.ndarray:
         """Returns float64 [1326], how often the next to act plays each hand to the end of a line.
@@ -99,17 +99,17 @@ class Blueprint:
         while (above := int(tree.parent[node])) >= 0:
             if tree.actor[above] == tree.actor[end]:
                 shown = board[: BOARD_CARDS[int(tree.stage[above])]]
-                out *= self._policy_at(above, shown)[:, node - int(tree.child[above])]
+                out *= self.policy_at(above, shown)[:, node - int(tree.child[above])]
             node = above
         return np.where(possible(board), out, 0.0)
 
-    def _policy_at(self, node: int, board: Sequence[int]) -> np.ndarray:
-        count = int(self.game.tree.count[node])
-        first, last = self.tables.row[node : node + 2]
-        rows = matched(as_float(self.tables.average[first:last]).reshape(-1, count))
-        bucket = self.game.abstraction.bucket(board)
-        held = bucket < len(rows)
-        return np.where(held[:, None], rows[np.where(held, bucket, 0)], 0.0)
+    def policy_at(self, node: int, board: Sequence[int]) -> np.ndarray:
+        """Returns the policy of every hand at a node of the tree; see `RangeStrategy`."""
+        return self._ranges.policy_at(node, board)
+
+    @functools.cached_property
+    def _ranges(self) -> TableStrategy:
+        return TableStrategy(*self.strategy)
 
     def actions(self, line: str) -> tuple[str, ...]:
         """Returns the actions after a line in words: "f", "x", "c", "b150", "r450" or "a"."""

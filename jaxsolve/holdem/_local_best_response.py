@@ -24,13 +24,13 @@ from jaxsolve.holdem._blueprint_game import HoldemGame
 from jaxsolve.holdem._boards import compatible_reach, hands_fit, showdown_signs, strengths
 from jaxsolve.holdem._cards import HANDS, NUM_CARDS, NUM_HANDS
 from jaxsolve.holdem._range_match import RangeMatch
-from jaxsolve.mccfr import as_float, matched
+from jaxsolve.holdem._range_strategy import RangeStrategy, TableStrategy
 
 _ALL = np.arange(NUM_HANDS)
 
 
 def local_best_response(
-    strategy: tuple[HoldemGame, np.ndarray],
+    strategy: RangeStrategy | tuple[HoldemGame, np.ndarray],
     *,
     boards: int = 20,
     raises: bool = True,
@@ -42,7 +42,8 @@ def local_best_response(
     """Returns what a local best response wins from a strategy, the mean of both seats.
 
     Args:
-        strategy: a heads-up game and sums of its policy, as `range_match` takes it.
+        strategy: anything that says what it plays with every hand, such as a `Blueprint`; or a
+            heads-up game and sums of its policy, as `range_match` takes it.
         boards: how many are sampled.
         raises: whether the responder also tries the raises of the menu; else it calls or folds.
         runouts: by which it judges hands on the flop; before it, four times as many.
@@ -51,13 +52,11 @@ def local_best_response(
         progress: show a bar.
 
     Raises:
-        ValueError: more than two players, or a table of another size.
+        ValueError: more than two players, a table of another size, or a policy of another shape.
     """
-    game, sums = strategy[0], as_float(np.asarray(strategy[1]))
-    if game.menu.players != 2:
+    who = TableStrategy(*strategy) if isinstance(strategy, tuple) else strategy
+    if who.game.menu.players != 2:
         raise ValueError("a local best response is to one opponent; this game has more players")
-    if len(sums) != int(game.tree.rows(game.num_buckets)[-1]):
-        raise ValueError(f"a table of {len(sums):,} entries is not of {game!r}")
     if boards < 1 or runouts < 1:
         raise ValueError(f"boards and runouts are 1 or more, not {boards} and {runouts}")
     before, *keys = np.random.SeedSequence(seed).spawn(boards + 1)
@@ -67,7 +66,7 @@ def local_best_response(
         rng = np.random.default_rng(key)
         board = rng.permutation(NUM_CARDS)[:5]
         signs = [preflop, *(_signs(board[:k], runouts, rng) for k in BOARD_CARDS[1:])]
-        walks = [_Walk(game, sums, board, seat, signs, raises) for seat in range(2)]
+        walks = [_Walk(who, board, seat, signs, raises) for seat in range(2)]
         return board, float(np.mean([w.value() for w in walks]))
 
     with ThreadPoolExecutor(threads) as pool:
@@ -82,35 +81,38 @@ class _Walk:
 
     def __init__(
         self,
-        game: HoldemGame,
-        sums: np.ndarray,
+        strategy: RangeStrategy,
         board: np.ndarray,
         seat: int,
         signs: list[np.ndarray],
         raises: bool,
     ) -> None:
-        self.game, self.tree, self.seat, self.raises, self.signs = (
-            game,
-            game.tree,
-            seat,
-            raises,
-            signs,
-        )
-        self.sums, self.rows = sums, game.tree.rows(game.num_buckets)
-        self.bucket = [game.abstraction.bucket(board[:k].tolist()).astype(int) for k in BOARD_CARDS]
-        self.live = _live(board)
-        self.stack = game.menu.stack
+        self.strategy, self.game, self.tree = strategy, strategy.game, strategy.game.tree
+        self.seat, self.raises, self.signs = seat, raises, signs
+        self.shown = [tuple(board[:k].tolist()) for k in BOARD_CARDS]
+        self.live = [_live(board[:k]) for k in BOARD_CARDS]
+        self.stack = self.game.menu.stack
 
     def value(self) -> float:
         """Returns the chips that the responder wins, a hand."""
-        every = self.live.astype(np.float32)
+        every = self.live[-1].astype(np.float32)
         pairs = float(every @ compatible_reach(every))
         first = np.ones(NUM_HANDS, np.float32)
         blinds = np.asarray(self.game.menu.rules.blinds)
         return self._walk(0, every, first, blinds.copy()) / pairs
 
-    def _walk(self, node: int, own: np.ndarray, other: np.ndarray, spent: np.ndarray) -> float:
-        """Returns the sum over pairs of hands; `own` is 1 for those that the responder plays."""
+    def _walk(
+        self,
+        node: int,
+        own: np.ndarray,
+        other: np.ndarray,
+        spent: np.ndarray,
+        policy: np.ndarray | None = None,
+    ) -> float:
+        """Returns the sum over pairs of hands; `own` is 1 for those that the responder plays.
+
+        `policy` is that of the node, where it is known already.
+        """
         tree = self.tree
         if not own.any() or not other.any():
             return 0.0
@@ -120,13 +122,16 @@ class _Walk:
         first, count = int(tree.child[node]), int(tree.count[node])
         after = [self._spent(child, actor, spent) for child in range(first, first + count)]
         if actor == self.seat:
-            worth = self._worth(node, other, spent, after)
+            worth, policies = self._worth(node, other, spent, after)
             best = worth.argmax(0)
             return sum(
-                self._walk(first + a, np.where(best == a, own, np.float32(0)), other, after[a])
+                self._walk(
+                    *(first + a, np.where(best == a, own, np.float32(0)), other, after[a]),
+                    policies.get(a),
+                )
                 for a in range(count)
             )
-        policy = self._policy(node)
+        policy = self._policy(node) if policy is None else policy
         return sum(self._walk(first + a, own, other * policy[:, a], after[a]) for a in range(count))
 
     def _spent(self, child: int, actor: int, spent: np.ndarray) -> np.ndarray:
@@ -138,11 +143,16 @@ class _Walk:
 
     def _worth(
         self, node: int, other: np.ndarray, spent: np.ndarray, after: list[np.ndarray]
-    ) -> np.ndarray:
-        """Returns float [actions, 1326], what each action is worth if both then check and call."""
+    ) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+        """Returns (worth, policies that it met).
+
+        The worth is float [actions, 1326], of each action if both then check and call; the policies
+        are those of the other player after raises, by action.
+        """
         tree, first = self.tree, int(self.tree.child[node])
         signs = self.signs[int(tree.stage[node])]
-        seen = np.where(self.bucket[int(tree.stage[node])] < NUM_HANDS, other, np.float32(0))
+        seen = np.where(self.live[int(tree.stage[node])], other, np.float32(0))
+        policies: dict[int, np.ndarray] = {}
         out = np.full((len(after), NUM_HANDS), -np.inf, np.float32)
         for a, put in enumerate(after):
             child = first + a
@@ -151,7 +161,7 @@ class _Walk:
             elif put[self.seat] <= spent.max():
                 out[a] = put[self.seat] * (signs @ seen)
             elif self.raises:
-                policy = self._policy(child)
+                policies[a] = policy = self._policy(child)
                 folds = [
                     k for k in range(policy.shape[1]) if tree.action[tree.child[child] + k] < 0
                 ]
@@ -160,19 +170,20 @@ class _Walk:
                 out[a] = spent[1 - self.seat] * compatible_reach(gone) + at_stake * (
                     signs @ (seen - gone)
                 )
-        return out
+        return out, policies
 
     def _policy(self, node: int) -> np.ndarray:
-        """Returns float32 [1326, actions]; zeros of hands that meet the board."""
-        tree = self.tree
-        count, bucket = int(tree.count[node]), self.bucket[int(tree.stage[node])]
-        rows = matched(self.sums[self.rows[node] : self.rows[node + 1]].reshape(-1, count))
-        held = bucket < len(rows)
-        return np.where(held[:, None], rows[np.where(held, bucket, 0)], 0).astype(np.float32)
+        """Returns float32 [1326, actions], what the other player plays."""
+        policy = self.strategy.policy_at(node, self.shown[int(self.tree.stage[node])])
+        if policy.shape != (want := (NUM_HANDS, int(self.tree.count[node]))):
+            raise ValueError(
+                f"the policy after {self.tree.line(node)!r} has shape {policy.shape}, not {want}"
+            )
+        return policy.astype(np.float32, copy=False)
 
     def _end(self, end: int, own: np.ndarray, other: np.ndarray) -> float:
         pays, seat = self.game.payoffs, self.seat
-        shown = np.where(self.live, other, np.float32(0))
+        shown = np.where(self.live[-1], other, np.float32(0))
         spent, folded = pays.spent[end], pays.folded[end]
         if folded.any():
             won = -spent[seat] if folded[seat] else spent[1 - seat]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -95,3 +96,52 @@ def test_what_is_refused() -> None:
         holdem.local_best_response((here, sums[1:]))
     with pytest.raises(ValueError, match="are 1 or more, not 0"):
         holdem.local_best_response((here, sums), boards=0)
+
+
+class Told:
+    """A strategy that is a function of the node and the board; notes what it was asked."""
+
+    def __init__(self, policy: Callable[[int, Sequence[int]], np.ndarray]) -> None:
+        self.game, self._policy = game(), policy
+        self.asked: list[tuple[int, tuple[int, ...]]] = []
+
+    def policy_at(self, node: int, board: Sequence[int]) -> np.ndarray:
+        self.asked.append((node, tuple(board)))
+        return self._policy(node, board)
+
+
+def test_a_strategy_that_tells_its_range_is_as_good_as_a_table() -> None:
+    """Looked up hand by hand, with anything for hands that meet the board; asked once a node."""
+    here, sums = game(), strategies()["trained"]
+    rows = here.tree.rows(here.num_buckets)
+
+    def policy(node: int, board: Sequence[int]) -> np.ndarray:
+        count = int(here.tree.count[node])
+        table = mccfr.matched(sums[rows[node] : rows[node + 1]].reshape(-1, count))
+        out = np.full((holdem.NUM_HANDS, count), 0.5)
+        for h, bucket in enumerate(here.abstraction.bucket(board)):
+            if not set(holdem.HANDS[h]) & set(board):
+                out[h] = table[bucket]
+        return out
+
+    agent = Told(policy)
+    found = holdem.local_best_response(agent, boards=1, runouts=4, seed=3)
+    table = holdem.local_best_response((here, sums), boards=1, runouts=4, seed=3)
+    np.testing.assert_allclose(found.chips, table.chips, rtol=1e-5)
+    assert len(set(agent.asked)) == len(agent.asked) > 20
+
+
+def test_who_folds_to_every_bet_loses_the_blinds() -> None:
+    """No table, and a closed form: 50 chips as small blind and 100 as big blind."""
+
+    def policy(node: int, board: Sequence[int]) -> np.ndarray:
+        return np.eye(int(game().tree.count[node]))[np.zeros(holdem.NUM_HANDS, int)]
+
+    found = holdem.local_best_response(Told(policy), boards=2, runouts=2)
+    np.testing.assert_allclose(found.chips, 75, atol=1e-3)
+
+
+def test_a_policy_of_another_shape_is_refused() -> None:
+    agent = Told(lambda node, board: np.ones((holdem.NUM_HANDS, 1)))
+    with pytest.raises(ValueError, match=r"the policy after '.*' has shape \(1326, 1\)"):
+        holdem.local_best_response(agent, boards=1, runouts=1)
