@@ -19,16 +19,16 @@ def match(
     ],
     boards: Annotated[int, typer.Option(help="heads-up: sampled boards, both seats", min=2)] = 100,
     hands: Annotated[
-        int | None, typer.Option(help="play hand by hand; more than two players always do", min=2)
+        int | None, typer.Option(help="play hand by hand, so many hands", min=2)
     ] = None,
     seed: Annotated[int, typer.Option(help="of the boards, deals and actions", min=0)] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
 ) -> None:
-    """Play two blueprints of one menu against each other.
+    """Play two blueprints of one stack against each other.
 
-    Heads-up on sampled boards, exactly over all hands. With more players hand by hand, 100,000
-    unless --hands says another number: the first sits in one seat and the second in all others,
-    and they move around the table; AIVAT takes much of the luck away.
+    Heads-up and of one menu: on sampled boards, exactly over all hands. With more players or other
+    menus hand by hand, 100,000 unless --hands says another number: the first sits in one seat and
+    the second in all others, and they move around the table; AIVAT takes much of the luck away.
     """
     import os
 
@@ -44,7 +44,7 @@ def match(
         other = he.Blueprint.load(Path(second)).strategy
     players = one.game.menu.players
     found: he.RangeMatch | he.HandMatch
-    if hands is None and players == 2:
+    if hands is None and players == 2 and other[0].menu == one.game.menu:
         found = he.range_match(
             *(one.strategy, other),
             boards=boards,

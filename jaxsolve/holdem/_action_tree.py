@@ -81,7 +81,7 @@ def action_tree(menu: BetMenu) -> tuple[ActionTree, PotPayoffs]:
         size += len(legal)
         if len(row):
             above = jax.tree.map(lambda x, row=row: x[row], states)
-            states = _chunked(rules, _act, above, level.action.astype(np.int32))
+            states = act_on(rules, above, level.action)
             moved = states.street > above.street
             base = np.where(moved, states.bet, base[row]).astype(np.int32)
     whole = {k: np.concatenate([p[k] for p in parts]) for k in parts[0]}
@@ -112,7 +112,7 @@ def _moves(
     menu: BetMenu, rules: Betting, states: Any, base: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns, [N, M] each: total over the hand, letter or 0, total on the street."""
-    fold, low, high = _chunked(rules, _options, states)
+    fold, low, high = options_of(rules, states)
     count, decides = len(low), states.actor >= 0
     seat = np.maximum(states.actor, 0)
     own, stack = (
@@ -181,6 +181,21 @@ def _act(rules: Betting, state: BetState, to: Array) -> BetState:
     deals = (after.actor == CHANCE) & able
     dealt = next_street(rules, after)
     return jax.tree.map(lambda a, b: jnp.where(deals, a, b), dealt, after)
+
+
+def options_of(rules: Betting, states: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Returns what the actors of a batch of states may do.
+
+    (bool [K] whether folding is allowed, int [K] least and largest total of a raise that somebody
+    can answer; the largest is 0 where there is no raise).
+    """
+    fold, low, high = _chunked(rules, _options, states)
+    return fold, low, high
+
+
+def act_on(rules: Betting, states: Any, to: np.ndarray) -> Any:
+    """Returns the states after actions int [K], in which somebody acts or the betting is over."""
+    return _chunked(rules, _act, states, to.astype(np.int32))
 
 
 @functools.partial(jax.jit, static_argnames=("rules", "function"))

@@ -1,8 +1,9 @@
-"""Matches hand by hand between strategies of one menu, any number of players, with AIVAT.
+"""Matches hand by hand between strategies, any number of players, with AIVAT.
 
 Every deal is played once in every rotation of the strategies around the table. What a strategy
 wins from a deal is the mean of these hands with the corrections of `mccfr.aivat_corrections`;
-all-ins pay their mean over drawn runouts.
+all-ins pay their mean over drawn runouts. Strategies of other menus see each other's bets by the
+pseudo-harmonic mapping, see `play_translated`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from tqdm import tqdm
 from jaxsolve.holdem._bet_menu import BIG_BLIND
 from jaxsolve.holdem._blueprint_game import HoldemGame
 from jaxsolve.holdem._hand_values import DealtHands, HandValues, hand_values
+from jaxsolve.holdem._menu_view import MenuView
+from jaxsolve.holdem._translated_hands import play_translated
 from jaxsolve.mccfr import (
     Deals,
     SeatTable,
@@ -99,7 +102,7 @@ def hand_match(
 
     Args:
         strategies: for each player, a game and sums of its policy, as `range_match` takes it. All
-            of one menu; their buckets may differ.
+            of one stack; menus and buckets may differ.
         hands: how many are played, rounded up to whole rotations.
         seed: of deals and actions.
         values: of AIVAT, which change the spread and not the mean; by default
@@ -107,16 +110,19 @@ def hand_match(
         progress: show a bar.
 
     Raises:
-        ValueError: another number of strategies than of players, other menus, a table of another
+        ValueError: another number of strategies than of players, other stacks, a table of another
             size, or fewer than two deals.
     """
     games = [game for game, _ in strategies]
-    n, _tree = games[0].menu.players, games[0].tree
+    n, menus = games[0].menu.players, [game.menu for game in games]
     _check(strategies, hands)
     if values is None:
         values = hand_values(strategies[0], seed=seed)
-    elif values.game.menu != games[0].menu:
-        raise ValueError(f"the values are of {values.game!r}, another menu than the match's")
+    elif values.game.menu not in menus:
+        raise ValueError(f"the values are of {values.game!r}, a menu that nobody in the match has")
+    translated = any(menu != values.game.menu for menu in menus)
+    distinct = {id(g): g for g in (*games, values.game)} if translated else {}
+    views = {k: MenuView(g) for k, g in distinct.items()}
     seats = [SeatTable(g.tree.rows(g.num_buckets), sums) for g, sums in strategies]
     deals, parts = -(-hands // n), []
     rng = np.random.default_rng([seed, _ACTIONS])
@@ -131,7 +137,12 @@ def hand_match(
             for turn in range(n):
                 order = [(s + turn) % n for s in range(n)]  # the strategy in each seat
                 bucket = np.stack([found[id(games[k])][:, s] for s, k in enumerate(order)], 1)
-                won = _play(dealt, shown, [seats[k] for k in order], bucket, rng)
+                tables = [seats[k] for k in order]
+                if translated:
+                    seen = [views[id(games[k])] for k in order]
+                    won = play_translated(seen, tables, bucket, dealt, views[id(values.game)], rng)
+                else:
+                    won = _play(dealt, shown, tables, bucket, rng)
                 total[:, :, order] += won
                 bar.update(count)
             parts.append(total / n)
@@ -149,9 +160,10 @@ def _play(
     """Returns float64 [2, D, n], what the seats win by AIVAT and at the table."""
     game = dealt.values.game
     end = play_to_ends(game.tree, seats, bucket, rng)
-    plain = payoffs_at(game.payoffs, game.tree.end_number[end], deals.outcome)
+    number = game.tree.end_number[end]
+    plain = payoffs_at(game.payoffs, number, deals.outcome)
     more = aivat_corrections(game.tree, seats, bucket, end, dealt)
-    return np.stack([dealt.settle(end) + more, plain])
+    return np.stack([dealt.settle(game.payoffs, number, game.tree.stage[end]) + more, plain])
 
 
 def _check(strategies: Sequence[tuple[HoldemGame, np.ndarray]], hands: int) -> None:
@@ -161,9 +173,10 @@ def _check(strategies: Sequence[tuple[HoldemGame, np.ndarray]], hands: int) -> N
             f"{len(strategies)} strategies for a table of {menu.players}; give one for each seat"
         )
     for game, sums in strategies:
-        if game.menu != menu:
+        if (game.menu.players, game.menu.stack) != (menu.players, menu.stack):
             raise ValueError(
-                f"strategies of other menus cannot meet: {game!r} and {strategies[0][0]!r}"
+                f"strategies of other tables or stacks cannot meet: {game!r} and "
+                f"{strategies[0][0]!r}"
             )
         if len(sums) != int(game.tree.rows(game.num_buckets)[-1]):
             raise ValueError(f"a table of {len(sums):,} entries is not of {game!r}")

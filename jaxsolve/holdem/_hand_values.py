@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from jaxsolve.holdem._bet_menu import BOARD_CARDS
 from jaxsolve.holdem._betting import FOLD
 from jaxsolve.holdem._blueprint_game import HoldemGame, buckets_on
 from jaxsolve.holdem._cards import NUM_CARDS, hand_index
@@ -21,6 +22,7 @@ from jaxsolve.holdem._strength import strength
 from jaxsolve.mccfr import (
     ActionTree,
     Deals,
+    PotPayoffs,
     SeatTable,
     payoffs_at,
     play_to_ends,
@@ -160,7 +162,7 @@ def _learned(game: HoldemGame, end: np.ndarray, bucket: np.ndarray, won: np.ndar
     mean = np.add.reduceat(total, begin) / count[:, None]
     worth = (total - number * mean[of]) / (number + _SHRINK)
     alive = np.ones((tree.num_nodes, n), bool)
-    for below in _levels(tree):
+    for below in levels(tree):
         above = tree.parent[below]
         alive[below] = alive[above]
         folded = tree.action[below] == FOLD
@@ -213,30 +215,33 @@ class DealtHands:
                 out[at] = self._after(node[at], deal[at], k)
         return out
 
-    def settle(self, end: np.ndarray) -> np.ndarray:
-        """Returns float64 [D, n], payoffs of hands that ended at nodes int [D].
+    def settle(self, payoffs: PotPayoffs, end: np.ndarray, street: np.ndarray) -> np.ndarray:
+        """Returns float64 [D, n], payoffs of hands that are over.
 
         After an all-in before the river they are means over runouts that are drawn.
+
+        Args:
+            payoffs: of the ends.
+            end: int [D], their numbers.
+            street: int [D], on which the betting was over.
         """
-        pays = self.values.game.payoffs
-        out = payoffs_at(pays, self.values.game.tree.end_number[end], self.deals.outcome).astype(
-            np.float64
-        )
-        for size in (0, 3, 4):
-            at = np.flatnonzero(~self._known(end) & (_shown(self.values.game.tree, end) == size))
-            for k in range(0, len(at), _CHUNK):
-                out[at[k : k + _CHUNK]] = self._run_out(
-                    end[at[k : k + _CHUNK]], at[k : k + _CHUNK], size
-                )
+        out = payoffs_at(payoffs, end, self.deals.outcome).astype(np.float64)
+        shown = (~payoffs.folded[end]).sum(1) > 1
+        for k, size in enumerate(BOARD_CARDS[:-1]):
+            at = np.flatnonzero(shown & (street == k))
+            for first in range(0, len(at), _CHUNK):
+                some = at[first : first + _CHUNK]
+                out[some] = self._run_out(payoffs, end[some], some, size)
         return out
 
     def _known(self, node: np.ndarray) -> np.ndarray:
         """Returns bool [K], whether nothing that is still to come matters at an end."""
-        return (self.values.alive[node].sum(1) == 1) | (_shown(self.values.game.tree, node) == 5)
+        river = self.values.game.tree.stage[node] == len(BOARD_CARDS) - 1
+        return np.asarray((self.values.alive[node].sum(1) == 1) | river)
 
     def _after(self, node: np.ndarray, deal: np.ndarray, street: int) -> np.ndarray:
         """Returns float [K, n], mean values over the cards of one street."""
-        size = (0, 3, 4, 5)[street]
+        size = BOARD_CARDS[street]
         before = size - 1 if street > 1 else 0
         unseen = self._unseen(deal, before)
         if street == 1:
@@ -256,10 +261,12 @@ class DealtHands:
         worth = self.values.at(np.repeat(node, count), True, bucket)
         return np.asarray(worth.reshape(len(node), count, -1).mean(1))
 
-    def _run_out(self, end: np.ndarray, deal: np.ndarray, size: int) -> np.ndarray:
+    def _run_out(
+        self, payoffs: PotPayoffs, end: np.ndarray, deal: np.ndarray, size: int
+    ) -> np.ndarray:
         """Returns float [K, n], mean payoffs over drawn cards after the first `size`."""
         n = self.hands.shape[1]
-        drawn = self._drawn(self._unseen(deal, size), _RUNOUTS, 5 - size)
+        drawn = self._drawn(self._unseen(deal, size), _RUNOUTS, BOARD_CARDS[-1] - size)
         shown = np.broadcast_to(self.board[deal, None, :size], (len(deal), _RUNOUTS, size))
         boards = np.concatenate([shown, drawn], 2)[:, :, None]
         hands = self.cards[deal, None, : 2 * n].reshape(len(deal), 1, n, 2)
@@ -268,11 +275,7 @@ class DealtHands:
             [np.broadcast_to(hands, (*full, 2)), np.broadcast_to(boards, (*full, 5))], 3
         )
         rank = _ranks(seven.reshape(-1, 7)).reshape(-1, n)
-        won = payoffs_at(
-            self.values.game.payoffs,
-            np.repeat(self.values.game.tree.end_number[end], _RUNOUTS),
-            rank,
-        )
+        won = payoffs_at(payoffs, np.repeat(end, _RUNOUTS), rank)
         return np.asarray(won.reshape(len(end), _RUNOUTS, n).mean(1))
 
     def _unseen(self, deal: np.ndarray, size: int) -> np.ndarray:
@@ -303,11 +306,6 @@ def _ranks(cards: np.ndarray) -> np.ndarray:
     return np.concatenate(parts)[: len(cards)]
 
 
-def _shown(tree: ActionTree, node: np.ndarray) -> np.ndarray:
-    """Returns int [K], the cards on the board at nodes."""
-    return np.array([0, 3, 4, 5])[tree.stage[node]]
-
-
 def _group(bucket: np.ndarray, stage: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
     """Returns the groups of buckets; before the flop each bucket is one."""
     width = np.array(sizes)[stage]
@@ -329,7 +327,7 @@ def _points(tree: ActionTree, end: np.ndarray) -> Iterator[tuple[int, np.ndarray
         node = up
 
 
-def _levels(tree: ActionTree) -> Iterator[np.ndarray]:
+def levels(tree: ActionTree) -> Iterator[np.ndarray]:
     """Yields the nodes of each depth below the first; nodes are in breadth-first order."""
     first, last = 0, 1
     while last < tree.num_nodes:

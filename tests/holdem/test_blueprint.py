@@ -115,6 +115,13 @@ def test_commands(
     call(monkeypatch, "match", one, "allin", "--hands", "20000", "--json")
     found = json.loads(capsys.readouterr().out)
     assert (found["hands"], found["low"] > 0, found["p_value"] < 0.025) == (20_000, True, True)
+    menu.write_text(MENU.replace('flop.sizes = [["100%", "a"]]', 'flop.sizes = [["60%"]]'))
+    call(
+        monkeypatch, *words, "--passes", "2000", "--threads", "1", "--out", str(tmp_path / "third")
+    )
+    capsys.readouterr()
+    call(monkeypatch, "match", one, str(tmp_path / "third"), "--hands", "2000")
+    assert "in 2,000 hands" in capsys.readouterr().out
     files = [tmp_path / "node.png", tmp_path / "node.html"]
     draw = ["--png", str(files[0]), "--html", str(files[1])]
     call(monkeypatch, "show", one, "c x", "--board", "Td9d6h", "--hand", "AhAd", *draw)

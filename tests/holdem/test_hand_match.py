@@ -115,7 +115,9 @@ def test_all_ins_pay_their_equity() -> None:
     deals = here.game.deal(5, 0, 1)
     many = mccfr.Deals(np.repeat(deals.bucket, 400, 0), np.repeat(deals.outcome, 400, 0))
     dealt = DealtHands(here, many, np.repeat(cards, 400, 0), np.random.default_rng(4))
-    won = dealt.settle(np.full(400, here.game.tree.find("c x a c")))
+    end = np.full(400, here.game.tree.find("c x a c"))
+    tree = here.game.tree
+    won = dealt.settle(here.game.payoffs, tree.end_number[end], tree.stage[end])
     hands, board = dealt.hands[0], cards[0, 4:7].tolist()
     against = np.zeros(holdem.NUM_HANDS)
     against[hands[1]] = 1
@@ -127,6 +129,9 @@ def test_all_ins_pay_their_equity() -> None:
 
 def test_what_is_refused() -> None:
     one = trained(2)
+    deeper = dataclasses.replace(one[0], menu=dataclasses.replace(one[0].menu, stack=2_100))
+    with pytest.raises(ValueError, match="other tables or stacks"):
+        holdem.hand_match([one, (deeper, one[1])])
     with pytest.raises(ValueError, match="give one for each seat"):
         holdem.hand_match([one] * 3)
     with pytest.raises(ValueError, match="entries is not of"):

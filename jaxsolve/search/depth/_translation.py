@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -20,8 +21,10 @@ from jaxsolve.evaluate import realization
 from jaxsolve.tree import Policy, PublicTree, compiled, lift, policy_from_probabilities
 
 
-def pseudo_harmonic(bet: float, below: float, above: float) -> float:
+def pseudo_harmonic(bet: Any, below: Any, above: Any) -> Any:
     """Returns the probability with which a bet is taken for the smaller of two sizes.
+
+    Of numbers, or of arrays of equal shape.
 
     Args:
         bet: as a fraction of the pot.
@@ -31,10 +34,12 @@ def pseudo_harmonic(bet: float, below: float, above: float) -> float:
     Raises:
         ValueError: the bet does not lie between the sizes.
     """
-    if not 0 <= below <= bet <= above or below == above:
+    low, x, high = np.atleast_1d(below, bet, above)
+    if (wrong := np.flatnonzero((low < 0) | (low > x) | (x > high) | (low == high))).size:
+        k = int(wrong[0])
         raise ValueError(
-            f"a bet of {bet:g} pot does not lie between {below:g} and {above:g}; give the nearest "
-            "sizes of the strategy, the smaller one first"
+            f"a bet of {x[k]:g} pot does not lie between {low[k]:g} and {high[k]:g}; give the "
+            "nearest sizes of the strategy, the smaller one first"
         )
     return (above - bet) * (1 + below) / ((above - below) * (1 + bet))
 
