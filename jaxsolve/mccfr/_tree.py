@@ -80,7 +80,7 @@ class ActionTree:
         """P."""
         return len(self.parent)
 
-    @property
+    @functools.cached_property
     def num_stages(self) -> int:
         """Stages on which somebody acts."""
         return 1 + int(self.stage[self.count > 0].max(initial=0))
