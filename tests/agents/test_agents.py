@@ -89,13 +89,14 @@ def played(mind: Any, policy: js.Policy, place: Any = None) -> set[tuple[int, in
     return seen
 
 
+@pytest.mark.slow  # compiles a search
 @pytest.mark.parametrize(
     "actions",
     [
         None,
         # A search in a search; one action deep, the first tree ends before player 1 acts.
-        pytest.param(1, marks=pytest.mark.slow),
-        pytest.param(2, marks=pytest.mark.slow),
+        1,
+        2,
     ],
 )
 def test_the_agent_plays_the_composed_search(actions: int | None):

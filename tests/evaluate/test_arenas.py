@@ -210,6 +210,7 @@ def test_an_action_that_is_not_legal_is_an_error(host: bool):
             )
 
 
+@pytest.mark.slow  # seconds of compiling
 def test_a_policy_of_other_rules_under_the_same_name_is_an_error():
     """It meets observations that its tree does not have, and says so instead of playing on."""
     first = random_games.random_game(0, silence=0.1)

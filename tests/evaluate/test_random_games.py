@@ -62,6 +62,7 @@ def assert_as_the_oracle(game: RandomGame, seed: int) -> None:
         assert exploitability >= -1e-12
 
 
+@pytest.mark.slow  # seconds of compiling
 @settings(max_examples=6)
 @given(game=random_games(), seed=st.integers(0, 1000))
 def test_two_players(game: RandomGame, seed: int):

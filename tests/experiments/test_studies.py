@@ -78,6 +78,7 @@ def test_conventions_agree_with_the_library():
     assert gaps["ours"] == pytest.approx(ours["exploitability"], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_discount_sweep(tmp_path: Path):
     grid = discount_sweep.Grid((1.0, 1.5), (0.0,), (1.0, 2.0), iterations=20)
     report = discount_sweep.main(True, tmp_path, names=("kuhn",), grid=grid, say=quiet)
@@ -110,6 +111,7 @@ def test_precision(tmp_path: Path):
     assert {c["average"] for c in found["costs"]} == {"compensated", "plain", "wide"}
 
 
+@pytest.mark.slow
 def test_batch(tmp_path: Path):
     report = batch.main(True, tmp_path, game="kuhn", sizes=(2,), say=quiet)
     assert [r["differ in"] for r in report.rows] == ["payoffs", "discounts"]

@@ -118,6 +118,7 @@ def test_what_is_not_finite_stops_it_and_the_last_checkpoint_is_good(tmp_path: P
     assert all(bool(jnp.isfinite(x).all()) for x in jax.tree.leaves(kept.params))
 
 
+@pytest.mark.slow  # seconds of compiling
 def test_a_second_run_compiles_nothing():
     run()
     before = _train.train_steps._cache_size()

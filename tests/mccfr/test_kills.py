@@ -65,14 +65,10 @@ def whole() -> mccfr.Tables:
     return mccfr.train(sampler(), passes=PASSES, snapshot_every=EVERY, progress=False).tables
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("moment", "number"),
-    [
-        ("half", 3),
-        pytest.param("half", 1, marks=pytest.mark.slow),
-        pytest.param("before the move", 2, marks=pytest.mark.slow),
-        pytest.param("after the move", 2, marks=pytest.mark.slow),
-    ],
+    [("half", 3), ("half", 1), ("before the move", 2), ("after the move", 2)],
 )
 def test_killed_while_writing(tmp_path: Path, moment: str, number: int) -> None:
     """It dies at its `number`-th checkpoint."""

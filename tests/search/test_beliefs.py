@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from few import few
 
 import games
 import jaxsolve as js
@@ -53,7 +54,7 @@ def solved(
     )
 
 
-@pytest.mark.parametrize("name", ["kuhn", "leduc", "liars_dice(sides=4)"])
+@pytest.mark.parametrize("name", few(["kuhn", "leduc", "liars_dice(sides=4)"], "kuhn".__eq__))
 def test_kinds_are_equal_subgames(name: str):
     game = made(name)
     acts = game.actor >= 0
@@ -76,7 +77,8 @@ def test_liars_dice_has_a_kind_for_each_bid_and_player():
     assert made("leduc").num_classes == 6 + 6 * 18  # round 1, and 3 pots x 6 boards
 
 
-@pytest.mark.parametrize("name", ["kuhn", pytest.param(SMALL, marks=pytest.mark.slow)])
+@pytest.mark.slow  # seconds of compiling
+@pytest.mark.parametrize("name", ["kuhn", SMALL])
 def test_a_search_from_the_start_is_cfr_on_the_whole_game(name: str):
     game, tree = made(name), whole(name)
     games_ = subgames(game, no_limit, classes=[0])

@@ -174,6 +174,7 @@ def test_independent_private_states_are_outer_products(straying: float):
         assert pair[1] < 2
 
 
+@pytest.mark.slow  # half a minute of compiling
 def test_searches_are_those_of_the_table():
     """One network as the value of leaves in both; the trees and the policies are the same."""
     where = public_table(games.load(NAME))

@@ -62,6 +62,7 @@ def grown(name: str, simulations: int, solver: Any, **room: Any) -> Grown:
     return _search(search, ZERO, root, ranges, jax.random.key(0))
 
 
+@pytest.mark.slow  # test_resolving_rules.py grows such trees in the default suite
 @pytest.mark.parametrize(
     "name",
     [

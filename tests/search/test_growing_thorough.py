@@ -95,6 +95,7 @@ def test_grows_below_the_focus_first():
     assert more.growth.num_opened > 1 + size
 
 
+@pytest.mark.slow  # half a minute of compiling
 def test_with_worthless_leaves_comes_to_the_equilibrium():
     where = table("kuhn")
     gaps = {}

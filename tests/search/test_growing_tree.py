@@ -191,6 +191,7 @@ def test_a_tree_that_does_not_grow_is_a_depth_limited_search(solver: Any, constr
         )
 
 
+@pytest.mark.slow  # seconds of compiling
 def test_with_solved_leaves_it_comes_to_the_equilibrium_and_keeps_the_bound():
     """Theorem 1 on Kuhn poker, whose tree is whole after three simulations: the rest is CFR."""
     where = table("kuhn")

@@ -33,7 +33,8 @@ def random_policy(where: PublicTable, seed: int) -> np.ndarray:
         ("kuhn", True),
         ("kuhn", False),
         ("leduc(suits=1,raises=1)", False),
-        ("liars_dice(sides=3)", False),  # faces that cannot matter any more are merged
+        # Faces that cannot matter any more are merged.
+        pytest.param("liars_dice(sides=3)", False, marks=pytest.mark.slow),
         ("tic_tac_toe(rows=2,columns=2,line=2)", True),
         (CHASE, None),
         pytest.param("scotland_yard(rounds=3)", None, marks=pytest.mark.slow),

@@ -56,6 +56,7 @@ def test_rollouts_are_unbiased_and_converge_by_the_root(leduc, choosers: str):
     assert errors[4] / errors[64] == pytest.approx(4, rel=0.1)  # sqrt(64 / 4)
 
 
+@pytest.mark.slow  # seconds of compiling
 def test_rollouts_of_some_states_are_rollouts_of_these(leduc):
     tree, limit, policies = leduc
     exact = np.asarray(leaf_values(tree, limit, policies))
