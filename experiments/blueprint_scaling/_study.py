@@ -11,7 +11,6 @@ its last checkpoint, and matches that are in result.json are not played again.
 from __future__ import annotations
 
 import dataclasses
-import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -25,7 +24,7 @@ from jaxsolve.caches import cache_folder
 from jaxsolve.files import differences, load_arrays, save_arrays
 
 COLUMNS = (
-    *("sampler", "buckets", "minutes", "seed", "nodes_per_second", "against"),
+    *("sampler", "buckets", "minutes", "threads", "seed", "nodes_per_second", "against"),
     *("mbb", "low", "high", "lbr_call_mbb", "lbr_call_low", "lbr_call_high", "best_response_mbb"),
 )
 KIND = "strategy of blueprint_scaling"
@@ -66,28 +65,29 @@ class Plan:
     Attributes:
         samplers: names.
         buckets: of flop, turn and river each.
-        minutes: of training, ascending.
+        minutes: of training by that many threads, ascending.
         seeds: of the first of the minutes; the first seed goes on to the last.
         reference: sampler and buckets of the strategy that all play: seed 0 at the last minute.
         menu: in `examples/menus`.
         boards: of a match, the same in all of them.
-        lbr_boards: of the local best response to strategies of the first seed; 0 for none.
+        lbr_boards: of the local best response to what the first seed has at the first and at the
+            last of the minutes; 0 for none.
         response_boards: flops, and turns of each, of the best response to them; None for none.
-        threads: of training and matches.
+        threads: of training and matches; one leaves the other cores to other work.
         checkpoint_seconds: what a kill loses at most.
         folders: {buckets: directory of an abstraction}; others are built in the cache.
     """
 
     samplers: tuple[str, ...] = ("external", "vector")
     buckets: tuple[int, ...] = (50, 200, 1_000)
-    minutes: tuple[float, ...] = (1, 2, 5, 10, 20)
+    minutes: tuple[float, ...] = (2, 4, 10, 20, 40)
     seeds: int = 3
     reference: tuple[str, int] = ("external", 200)
     menu: str = "hu100.toml"
     boards: int = 100
     lbr_boards: int = 10
     response_boards: tuple[int, int] | None = (2, 2)
-    threads: int = os.cpu_count() or 1
+    threads: int = 1
     checkpoint_seconds: float = 60
     folders: Mapping[int, Path] = dataclasses.field(default_factory=dict, repr=False)
 
@@ -167,16 +167,18 @@ def main(
                 rows.append(earlier[len(rows)])
                 continue
             trained, average = _load(run, minutes, game, out)
+            bounds = run.seed == 0 and minutes in (run.minutes[0], run.minutes[-1])
             rows.append(
                 {
                     "sampler": run.sampler,
                     "buckets": run.buckets,
                     "minutes": minutes,
+                    "threads": chosen.threads,
                     "seed": run.seed,
                     "nodes_per_second": trained["nodes"] / trained["seconds"],
                     "passes": trained["passes"],
                     "against": chosen.against,
-                    **_strength((game, average), reference, chosen, bounds=run.seed == 0),
+                    **_strength((game, average), reference, chosen, bounds=bounds),
                 }
             )
             say(
@@ -309,7 +311,8 @@ def _figure(rows: list[dict[str, Any]], plan: Plan) -> Any:
     axes.set_xscale("log")
     axes.set_xticks(plan.minutes, [f"{m:g}" for m in plan.minutes])
     axes.minorticks_off()
-    axes.set(xlabel="minutes of training", ylabel=f"mbb/h against {plan.against}")
+    axes.set_xlabel(f"minutes of training (threads: {plan.threads})")
+    axes.set_ylabel(f"mbb/h against {plan.against}")
     axes.set_title("95 % intervals over boards; x and +: other seeds", fontsize=9)
     axes.legend(fontsize=8)
     return figure
