@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxsolve import native
 from jaxsolve.holdem._native import NativeBoards
@@ -48,6 +49,14 @@ class SweepSide:
     slot_begin: Array
     room: int = dataclasses.field(metadata={"static": True})
     slots: int = dataclasses.field(metadata={"static": True})
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """In the order in which native operators take them."""
+        return (
+            *(self.rows, self.items, self.parts, self.tasks),
+            *(self.leaf_own, self.leaf_other, self.amount, self.slot_begin),
+        )
 
 
 @jax.tree_util.register_dataclass
@@ -104,20 +113,14 @@ class NativeSweep:
             (regrets, policies, averages) after them.
         """
         native.available()  # a saved program may be all that has been loaded
-        hands = self.boards.place.shape[1]
         tables: list[Array] = [*self.boards.arrays, self.orbit]
         tables.append(jnp.stack([jnp.asarray(x, jnp.float32) for x in (*coefficients, share)], 1))
-        rooms = [side.room for side in self.sides]
-        # One thread works on the last street of a player at a time, or all on its one board.
-        scratch = [2 * max(rooms) + min(rooms) if self.one_board else 0]
         state: list[Array] = []
-        for i, (player, side) in enumerate(zip(tree.players, self.sides, strict=True)):
-            tables += [player.root_reach, side.rows, side.items, side.parts, side.tasks]
-            tables += [side.leaf_own, side.leaf_other, side.amount, side.slot_begin]
-            upper = len(side.slot_begin) - 1
-            scratch += [upper, upper, max(side.slots, 1)]
+        for i, side in enumerate(self.sides):
+            tables += [tree.players[i].root_reach, *side.arrays]
             state += [*averages[i], *regrets[i], *policies[i]]
-        shapes = [(rows, hands) for rows in scratch] + [x.shape for x in state]
+        scratch = self._scratch
+        shapes = [*scratch, *(x.shape for x in state)]
         call = jax.ffi.ffi_call(
             native.SWEEP,
             [jax.ShapeDtypeStruct(s, jnp.float32) for s in shapes],
@@ -130,8 +133,8 @@ class NativeSweep:
             *state,
             blocks0=blocks[0],
             blocks1=blocks[1],
-            room0=rooms[0],
-            room1=rooms[1],
+            room0=self.sides[0].room,
+            room1=self.sides[1].room,
         )
         rest = list(found[len(scratch) :])
         new_regrets, new_policies, new_averages = [], [], []
@@ -142,3 +145,39 @@ class NativeSweep:
             new_policies.append(tuple(rest[count : 2 * count]))
             rest = rest[2 * count :]
         return new_regrets, new_policies, new_averages
+
+    def payoffs(self, tree: PublicTree, means: Sequence[Array]) -> tuple[Array, Array]:
+        """Measures average policies.
+
+        Args:
+            tree: one that it fits.
+            means: per player, float32 [S, H], mean reach of each sequence.
+
+        Returns:
+            (payoffs float32 [2], what a best response of each player adds to them [2]).
+        """
+        native.available()
+        tables: list[Array] = [*self.boards.arrays, self.orbit]
+        for player, side, mean, shapes in zip(
+            tree.players, self.sides, means, self.shapes, strict=True
+        ):
+            blocks = jnp.asarray(np.asarray(shapes, np.int32).reshape(-1, 2))
+            tables += [player.root_reach, *side.arrays, mean, blocks]
+        call = jax.ffi.ffi_call(
+            native.MEASURE,
+            [jax.ShapeDtypeStruct(s, jnp.float32) for s in (*self._scratch, (2, 2))],
+            vmap_method="sequential",
+        )
+        found = call(*tables, room0=self.sides[0].room, room1=self.sides[1].room)[-1]
+        return found[:, 0], found[:, 1]
+
+    @property
+    def _scratch(self) -> list[tuple[int, int]]:
+        """Shapes of the memory that a call works in."""
+        rooms = [side.room for side in self.sides]
+        # One thread works on the last street of a player at a time, or all on its one board.
+        rows = [2 * max(rooms) + min(rooms) if self.one_board else 0]
+        for side in self.sides:
+            upper = len(side.slot_begin) - 1
+            rows += [upper, upper, max(side.slots, 1)]
+        return [(n, self.boards.place.shape[1]) for n in rows]

@@ -1,6 +1,7 @@
 """C++ for CPUs: operators of XLA, and libraries for NumPy code."""
 
 from jaxsolve.native._build import LEAVES as LEAVES
+from jaxsolve.native._build import MEASURE as MEASURE
 from jaxsolve.native._build import SWEEP as SWEEP
 from jaxsolve.native._build import available as available
 from jaxsolve.native._build import build as build

@@ -29,7 +29,10 @@ from jaxsolve.files import write_atomic
 from jaxsolve.waiting import waiting
 
 FILES = {
-    "holdem": (("leaves.cc", "sweep.cc"), ("boards.h", "pool.h", "update.h")),
+    "holdem": (
+        ("leaves.cc", "measure.cc", "sweep.cc"),
+        ("boards.h", "pool.h", "sweep.h", "update.h"),
+    ),
     "mccfr": (
         ("deal.cc", "match.cc", "mccfr.cc", "response.cc", "vectors.cc"),
         (
@@ -41,7 +44,7 @@ FILES = {
 }
 """Libraries: their sources and headers in this folder."""
 
-LEAVES, SWEEP = "jaxsolve_leaves", "jaxsolve_sweep"
+LEAVES, SWEEP, MEASURE = "jaxsolve_leaves", "jaxsolve_sweep", "jaxsolve_measure"
 """Names of the operators in XLA."""
 
 _FLAGS = ("-std=c++17", "-O3", "-fno-trapping-math", "-march=native", "-fPIC", "-w")
@@ -85,7 +88,12 @@ def _registered() -> bool:
     library = _loaded("holdem")
     if library is None:
         return False
-    for name, handler in ((LEAVES, library.JaxsolveLeaves), (SWEEP, library.JaxsolveSweep)):
+    handlers = {
+        LEAVES: library.JaxsolveLeaves,
+        SWEEP: library.JaxsolveSweep,
+        MEASURE: library.JaxsolveMeasure,
+    }
+    for name, handler in handlers.items():
         jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(handler), platform="cpu")
     return True
 

@@ -145,7 +145,7 @@ def run(
     tree: PublicTree, solver: Solver, state: SolveState, iterations: Array, horizon: Array
 ) -> SolveState:
     """Returns the state after a number of further iterations (int32 [], traced)."""
-    sweep = _sweep_of(tree, solver)
+    sweep = sweep_of(tree, solver)
     if sweep is None:
         one = functools.partial(iterate, tree, solver)
         return jax.lax.fori_loop(0, iterations, lambda _, s: one(s, horizon), state)
@@ -173,7 +173,7 @@ def current_policy(tree: PublicTree, state: SolveState) -> Policy:
     return Policy(state.policy, tree.names)
 
 
-def _sweep_of(
+def sweep_of(
     tree: PublicTree, solver: Solver
 ) -> tuple[Sweep, Callable[[Step], Coefficients]] | None:
     """Returns what does whole iterations and its coefficients, if tree and solver have them."""

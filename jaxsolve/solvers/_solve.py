@@ -21,10 +21,18 @@ from jaxsolve.files import claim, uninterrupted
 from jaxsolve.game import Game, Range, checked
 from jaxsolve.solvers import _checkpoint
 from jaxsolve.solvers._curve import Curve, measurement_points
-from jaxsolve.solvers._loop import SolveState, average_policy, current_policy, init_state, run
+from jaxsolve.solvers._loop import (
+    SolveState,
+    average_policy,
+    current_policy,
+    init_state,
+    run,
+    sweep_of,
+)
 from jaxsolve.solvers._names import load_solver
 from jaxsolve.solvers._result import Result
 from jaxsolve.solvers._solver import Iterations, Solver
+from jaxsolve.solvers._sweep import HasSweep
 from jaxsolve.tree import Policy, PublicTree
 from jaxsolve.types import Array
 from jaxsolve.waiting import waiting
@@ -89,7 +97,7 @@ def solve(
             start = time.perf_counter()
             nothing = jnp.asarray(0, jnp.int32)
             state = jax.block_until_ready(run(tree, ready, saved.state, nothing, horizon))
-            _, worth = jax.block_until_ready(_measure(tree, solver.output, state))
+            _, worth = jax.block_until_ready(_measure(tree, solver, state))
             compile_seconds = time.perf_counter() - start
         rows, seconds = saved.rows, saved.seconds
         done, status = int(state.iteration), "iteration limit"
@@ -98,7 +106,7 @@ def solve(
 
         def measured() -> tuple[float, Array]:
             """Adds a row to the curve; returns exploitability and values."""
-            gap, worth = _measure(tree, solver.output, state)
+            gap, worth = _measure(tree, solver, state)
             rows.append((done, seconds, float(gap) / tree.num_players))
             if callback is not None:
                 callback(*rows[-1])
@@ -187,9 +195,11 @@ def _open(
     return fresh, identity
 
 
-def _measure(tree: PublicTree, output: str, state: SolveState) -> tuple[Array, Array]:
+def _measure(tree: PublicTree, solver: Solver, state: SolveState) -> tuple[Array, Array]:
     """Returns (NashConv, values [n]) of the average or of the current policy."""
-    return _measured(tree, _common(state), output)
+    if solver.output == "average" and sweep_of(tree, solver) is not None:
+        return _swept(tree, [mean.mean for mean in state.average])
+    return _measured(tree, _common(state), solver.output)
 
 
 def _policies(tree: PublicTree, state: SolveState) -> tuple[Policy, Policy]:
@@ -204,6 +214,15 @@ def _policies(tree: PublicTree, state: SolveState) -> tuple[Policy, Policy]:
 def _common(state: SolveState) -> SolveState:
     """Returns what solvers have in common, so that they share the programs that measure."""
     return state._replace(minimizer=(), nodes=())
+
+
+@jax.jit
+def _swept(tree: PublicTree, means: list[Array]) -> tuple[Array, Array]:
+    (leaf,) = tree.leaves
+    assert isinstance(leaf, HasSweep)
+    assert leaf.sweep is not None
+    payoffs, more = leaf.sweep.payoffs(tree, means)
+    return more.sum(), payoffs
 
 
 @functools.partial(jax.jit, static_argnames="output")

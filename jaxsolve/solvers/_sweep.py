@@ -45,6 +45,18 @@ class Sweep(Protocol):
         """
         ...
 
+    def payoffs(self, tree: PublicTree, means: Sequence[Array]) -> tuple[Array, Array]:
+        """Measures average policies.
+
+        Args:
+            tree: one that it fits.
+            means: per player, `Mean.mean` of at least one iteration.
+
+        Returns:
+            (payoffs [2], what a best response of each player adds to them [2]).
+        """
+        ...
+
 
 @runtime_checkable
 class HasSweep(Protocol):

@@ -16,8 +16,8 @@ from jaxsolve import holdem as he
 from jaxsolve import native
 from jaxsolve.holdem._spot_tree import SpotTree
 from jaxsolve.regret import Step, normalise
-from jaxsolve.solvers import SolveState, init_state, run
-from jaxsolve.solvers._loop import FUSED, _sweep_of
+from jaxsolve.solvers import SolveState, average_policy, init_state, run
+from jaxsolve.solvers._loop import FUSED, sweep_of
 from jaxsolve.tree import PublicTree
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -91,7 +91,7 @@ def random_state(tree: PublicTree, solver: js.Solver, seed: int) -> SolveState:
 def test_one_iteration_equals_the_loop(spot: SpotTree, solver: str):
     tree = spot.tree.replace(names=None)
     ready = js.load_solver(solver)
-    assert _sweep_of(tree, ready) is not None
+    assert sweep_of(tree, ready) is not None
     one, horizon = jnp.asarray(1, jnp.int32), jnp.asarray(10, jnp.int32)
     fused, plain = (
         run(t, ready, random_state(tree, ready, 7), one, horizon)
@@ -115,6 +115,23 @@ def test_one_iteration_equals_the_loop(spot: SpotTree, solver: str):
         np.testing.assert_array_equal(a.weight, b.weight)
 
 
+@pytest.mark.parametrize("iterations", [1, 40])
+def test_payoffs_and_best_responses_are_those_of_the_average_policy(
+    spot: SpotTree, iterations: int
+):
+    tree, solver = spot.tree.replace(names=None), js.dcfr()
+    state = init_state(tree, solver)
+    state = run(tree, solver, state, jnp.int32(iterations), jnp.int32(iterations))
+    (leaf,) = tree.leaves
+    payoffs, more = leaf.sweep.payoffs(tree, [m.mean for m in state.average])
+    policy = average_policy(tree, state)
+    want = js.expected_values(tree, policy)
+    np.testing.assert_allclose(payoffs, want, atol=1e-5 * spot.spot.pot)
+    best = js.best_response_values(tree, policy)
+    np.testing.assert_allclose(more, best - want, atol=2e-5 * spot.spot.pot)
+    assert float(more.min()) > 0
+
+
 def test_many_iterations_equal_one_by_one(spot: SpotTree):
     tree, solver = spot.tree.replace(names=None), js.dcfr()
     horizon = jnp.asarray(FUSED + 3, jnp.int32)
@@ -136,11 +153,11 @@ def test_runs_converge(spot: SpotTree):
 
 def test_what_the_sweep_cannot_do_is_left_to_the_loop(spot: SpotTree):
     tree = spot.tree
-    assert _sweep_of(tree, js.dcfr().simultaneous()) is None
-    assert _sweep_of(tree, js.load_solver("mmd")) is None
+    assert sweep_of(tree, js.dcfr().simultaneous()) is None
+    assert sweep_of(tree, js.load_solver("mmd")) is None
 
     locked = he.lock(spot, "", {"x": 1.0})
-    assert _sweep_of(locked.tree, js.dcfr()) is None
+    assert sweep_of(locked.tree, js.dcfr()) is None
 
 
 def test_payoffs_scale(spot: SpotTree):
