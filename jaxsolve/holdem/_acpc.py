@@ -90,7 +90,7 @@ def parse_answer(line: str) -> tuple[MatchState, str]:
     starts, texts = _fields(line)
     if len(texts) < len(_FIELDS) + 1:
         raise ValueError(pointing(_KIND, line, len(line), "expected ':' and an action"))
-    if not re.fullmatch(r"f|c|r\d*", texts[5]) or len(texts) > len(_FIELDS) + 1:
+    if not re.fullmatch(r"f|c|r\d{0,9}", texts[5]) or len(texts) > len(_FIELDS) + 1:
         raise ValueError(pointing(_KIND, line, starts[5], "expected one action: f, c or r<total>"))
     return _read(line, starts, texts), texts[5]
 
@@ -190,7 +190,7 @@ def _fields(line: str) -> tuple[list[int], list[str]]:
 def _read(line: str, starts: list[int], texts: list[str]) -> MatchState:
     """Reads the five fields of a line."""
     for i in (1, 2):
-        if not re.fullmatch(r"[0-9]+", texts[i]):
+        if not re.fullmatch(r"[0-9]{1,18}", texts[i]):
             raise ValueError(pointing(_KIND, line, starts[i], f"expected a {_FIELDS[i]}"))
     position = int(texts[1])
     betting = _betting(line, starts[3], texts[3])
@@ -208,7 +208,7 @@ def _betting(line: str, start: int, text: str) -> tuple[tuple[str, ...], ...]:
     streets: list[list[str]] = [[]]
     at = start
     while at < start + len(text):
-        found = re.compile(r"f|c|r[0-9]*|/").match(line, at)
+        found = re.compile(r"f|c|r[0-9]{0,9}|/").match(line, at)
         if found is None:
             raise ValueError(pointing(_KIND, line, at, "expected f, c, r<total> or '/'"))
         if found.group() == "/":

@@ -110,9 +110,9 @@ class HoldemGame:
     def _stages(self, bucket: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(bucket[..., : self.tree.num_stages])
 
-    def _deal_plain(self, seed: int, first: int, count: int) -> tuple[Deals, np.ndarray]:
-        n = self.menu.players
-        cards = deal_cards(seed, first, count, 2 * n + 5)
+    def deals_of(self, cards: np.ndarray) -> Deals:
+        """Returns the deals of given cards uint8 [D, 2n + 5]: all hands, then the board."""
+        n, count = self.menu.players, len(cards)
         hands, board = cards[:, : 2 * n].reshape(count, n, 2), cards[:, 2 * n :]
         number = hand_index(hands[..., 0].astype(np.int32), hands[..., 1].astype(np.int32))
         bucket = np.empty((count, n, 4), np.uint16)
@@ -121,7 +121,11 @@ class HoldemGame:
             bucket[..., street] = buckets_on(self.abstraction, board[:, :size], number)
         seven = np.concatenate([hands, np.broadcast_to(board[:, None], (count, n, 5))], 2)
         rank = np.asarray(strength(seven.astype(np.int32)))
-        return Deals(self._stages(bucket), rank), cards
+        return Deals(self._stages(bucket), rank)
+
+    def _deal_plain(self, seed: int, first: int, count: int) -> tuple[Deals, np.ndarray]:
+        cards = deal_cards(seed, first, count, 2 * self.menu.players + 5)
+        return self.deals_of(cards), cards
 
     def __repr__(self) -> str:
         buckets = " / ".join(f"{count:,}" for count in self.num_buckets)

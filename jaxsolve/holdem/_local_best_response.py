@@ -60,12 +60,12 @@ def local_best_response(
     if boards < 1 or runouts < 1:
         raise ValueError(f"boards and runouts are 1 or more, not {boards} and {runouts}")
     before, *keys = np.random.SeedSequence(seed).spawn(boards + 1)
-    preflop = _signs(np.array([], int), 4 * runouts, np.random.default_rng(before))
+    preflop = mean_signs(np.array([], int), 4 * runouts, np.random.default_rng(before))
 
     def play(key: np.random.SeedSequence) -> tuple[np.ndarray, float]:
         rng = np.random.default_rng(key)
         board = rng.permutation(NUM_CARDS)[:5]
-        signs = [preflop, *(_signs(board[:k], runouts, rng) for k in BOARD_CARDS[1:])]
+        signs = [preflop, *(mean_signs(board[:k], runouts, rng) for k in BOARD_CARDS[1:])]
         walks = [_Walk(who, board, seat, signs, raises) for seat in range(2)]
         return board, float(np.mean([w.value() for w in walks]))
 
@@ -195,7 +195,7 @@ def _live(board: np.ndarray) -> np.ndarray:
     return np.asarray(~np.isin(HANDS, board).any(1))
 
 
-def _signs(board: np.ndarray, runouts: int, rng: np.random.Generator) -> np.ndarray:
+def mean_signs(board: np.ndarray, runouts: int, rng: np.random.Generator) -> np.ndarray:
     """Returns float32 [1326, 1326], mean signs at the showdown over runouts of a board.
 
     Exact on the river. 0 for pairs that meet each other; a runout that meets a pair does not count.

@@ -134,6 +134,23 @@ class MenuView:
             out.append(np.where(to == FOLD, fold, np.where(to > table.bet, raised, call)))
         return out[0], out[1], share
 
+    def follow(
+        self, node: np.ndarray, table: Table, to: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Returns int64 [K], the nodes after real actions, or LEFT; `rng` draws translations.
+
+        Args:
+            node: int [K], nodes or LEFT.
+            table: before the actions.
+            to: int [K], real totals, or FOLD.
+            rng: used for the hands that the menu follows.
+        """
+        on = np.flatnonzero(self.follows(node, table.actor, table.street))
+        after = np.full(len(node), LEFT, np.int64)
+        smaller, larger, share = self.seen_as(node[on], table.rows(on), to[on])
+        after[on] = np.where(rng.random(len(on)) < share, smaller, larger)
+        return after
+
     def _children(self, node: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Returns (int [K, A] children, bool [K, A] whether they are there)."""
         count = self.tree.count[node][:, None]

@@ -8,7 +8,7 @@ that they might have been taken for, cards while the hand is on that menu.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import jax
 import numpy as np
@@ -18,6 +18,26 @@ from jaxsolve.holdem._betting import start
 from jaxsolve.holdem._hand_values import DealtHands
 from jaxsolve.holdem._menu_view import LEFT, MenuView, Table
 from jaxsolve.mccfr import PotPayoffs, SeatTable, payoffs_at, policies_at
+
+
+class Players(Protocol):
+    """Who plays some deals (n players)."""
+
+    def choose(self, hands: np.ndarray, table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Returns the moves of those who act.
+
+        Args:
+            hands: int [K], which deals these are.
+            table: of them.
+
+        Returns:
+            (float64 [K, A] probabilities, int [K, A] totals or FOLD, int [K] the column played).
+        """
+        ...
+
+    def moved(self, hands: np.ndarray, table: Table, chosen: np.ndarray, to: np.ndarray) -> None:
+        """Tells what was played: columns int [K] of `choose`, and totals int [K]."""
+        ...
 
 
 def play_translated(
@@ -38,37 +58,42 @@ def play_translated(
         values_view: the menu of the values.
         rng: draws actions and translations.
     """
-    count, n = bucket.shape[:2]
+    return play_corrected(_Tables(views, tables, bucket, rng), dealt, values_view, rng)
+
+
+def play_corrected(
+    players: Players, dealt: DealtHands, values_view: MenuView, rng: np.random.Generator
+) -> np.ndarray:
+    """Returns float64 [2, D, n], what the seats win by AIVAT and at the table.
+
+    Args:
+        players: what they play. Where one does not tell its probabilities, they are 1 for the move
+            that it made, and nothing corrects that.
+        dealt: values and cards of the D deals.
+        values_view: the menu of the values.
+        rng: draws translations.
+    """
+    count, n = dealt.hands.shape
     menu = values_view.game.menu
     first = start(menu.rules, menu.stack)
     states: Any = jax.tree.map(lambda x: np.repeat(np.asarray(x)[None], count, 0), first)
-    node = np.zeros((count, n + 1), np.int64)  # of each seat, and of the values
-    every = [*views, values_view]
+    node = np.zeros(count, np.int64)  # on the menu of the values
     hands = np.arange(count)
     spent, folded = np.zeros((count, n), np.int32), np.zeros((count, n), bool)
     street = np.zeros(count, np.int32)
-    root = np.zeros(count, np.int64)
-    more = dealt.expected(root, hands) - dealt.value(root, hands, True)
+    more = dealt.expected(node, hands) - dealt.value(node, hands, True)
     while len(hands):
         table = _table(menu.rules, states)
-        ways, totals = _choices(views, tables, bucket[hands], node[hands], table)
-        chosen = _draw(ways, rng)
+        ways, totals, chosen = players.choose(hands, table)
         to = totals[np.arange(len(hands)), chosen]
-        before = node[hands, n]
-        for j, view in enumerate(every):
-            here = node[hands, j]
-            on = np.flatnonzero(view.follows(here, table.actor, table.street))
-            after = np.full(len(hands), LEFT, np.int64)
-            smaller, larger, share = view.seen_as(here[on], table.rows(on), to[on])
-            after[on] = np.where(rng.random(len(on)) < share, smaller, larger)
-            own = on[table.actor[on] == j]
-            after[own] = view.tree.child[here[own]] + chosen[own]
-            node[hands, j] = after
+        before = node[hands]
+        players.moved(hands, table, chosen, to)
+        node[hands] = values_view.follow(before, table, to, rng)
         more[hands] += _corrections(
-            dealt, values_view, hands, before, node[hands, n], table, ways, totals
+            dealt, values_view, hands, before, node[hands], table, ways, totals
         )
         states = act_on(menu.rules, states, to)
-        here = node[hands, n]
+        here = node[hands]
         came = (states.actor >= 0) & (states.street > table.street)
         came &= values_view.follows(here, states.actor, states.street)
         rows = np.flatnonzero(came)
@@ -84,6 +109,36 @@ def play_translated(
     end = np.arange(count)
     plain = payoffs_at(payoffs, end, dealt.deals.outcome)
     return np.stack([dealt.settle(payoffs, end, street) + more, plain])
+
+
+class _Tables:
+    """Players who play by tables, each on its own menu."""
+
+    def __init__(
+        self,
+        views: Sequence[MenuView],
+        tables: Sequence[SeatTable],
+        bucket: np.ndarray,
+        rng: np.random.Generator,
+    ) -> None:
+        self.views, self.tables, self.bucket, self.rng = views, tables, bucket, rng
+        self.node = np.zeros(bucket.shape[:2], np.int64)
+
+    def choose(self, hands: np.ndarray, table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """See `Players`."""
+        ways, totals = _choices(
+            self.views, self.tables, self.bucket[hands], self.node[hands], table
+        )
+        return ways, totals, _draw(ways, self.rng)
+
+    def moved(self, hands: np.ndarray, table: Table, chosen: np.ndarray, to: np.ndarray) -> None:
+        """See `Players`."""
+        for j, view in enumerate(self.views):
+            here = self.node[hands, j]
+            after = view.follow(here, table, to, self.rng)
+            own = np.flatnonzero((table.actor == j) & view.follows(here, table.actor, table.street))
+            after[own] = view.tree.child[here[own]] + chosen[own]
+            self.node[hands, j] = after
 
 
 def _table(rules: Any, states: Any) -> Table:

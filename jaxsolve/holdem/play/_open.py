@@ -1,0 +1,54 @@
+"""Agents by their words, as the command line takes them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from jaxsolve.holdem._blueprint import HEADER, Blueprint
+from jaxsolve.holdem.play._acpc_agent import AcpcAgent, connect, listen, run_program
+from jaxsolve.holdem.play._agent import HandAgent
+from jaxsolve.holdem.play._blueprint_agent import BlueprintAgent
+from jaxsolve.holdem.play._simple import AlwaysCall, RandomAgent
+
+AGENTS: dict[str, str] = {
+    "blueprint:DIR": "a directory of jaxsolve holdem blueprint --out; DIR alone will do",
+    "always-call": "checks and calls",
+    "random": "folds, calls and raises to any size",
+    "acpc:HOST:PORT": "an agent that answers at an address, such as one of jaxsolve holdem serve",
+    "listen:HOST:PORT": "a program of the ACPC, which connects to this address",
+    "program:COMMAND": "the same, started with host and port as its last arguments",
+}
+"""Words for agents, and what they mean."""
+
+
+def open_agent(text: str, *, patience: float = 60.0) -> HandAgent:
+    """Returns the agent that some words name, see `AGENTS`; `close_agent` ends it.
+
+    Args:
+        text: the words.
+        patience: seconds for each answer of a program outside.
+
+    Raises:
+        ValueError: they name no agent; says what there is.
+        OSError: there is no such directory, or nobody at the address.
+    """
+    kind, colon, rest = text.partition(":")
+    simple: dict[str, Callable[[], HandAgent]] = {"always-call": AlwaysCall, "random": RandomAgent}
+    if text in simple:
+        return simple[text]()
+    outside = {"acpc": connect, "listen": listen, "program": run_program}
+    if colon and rest and kind in outside:
+        return outside[kind](rest, patience=patience)
+    folder = Path(rest if kind == "blueprint" and colon else text)
+    if kind == "blueprint" or (folder / HEADER).is_file() or os.sep in text:
+        made = Blueprint.load(folder)
+        return BlueprintAgent(*made.strategy, name=f"blueprint:{folder}")
+    raise ValueError(f"there is no agent {text!r}; there are: {', '.join(AGENTS)}")
+
+
+def close_agent(agent: HandAgent) -> None:
+    """Hangs up on a program outside, and ends one that was started."""
+    if isinstance(agent, AcpcAgent):
+        agent.close()

@@ -1,0 +1,127 @@
+"""Matches over ranges between any agents that tell their policies.
+
+As `holdem.range_match`, for agents instead of tables of one menu: on a sampled board both agents
+play all their hands at once, by all moves that they may make. It is exact over hands and moves,
+given the keys of the agents; what an agent draws by its key is drawn once for each board and seat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from jaxsolve.holdem._acpc import BOARD
+from jaxsolve.holdem._betting import no_limit
+from jaxsolve.holdem._boards import compatible_reach, hands_fit, showdown_signs, strengths
+from jaxsolve.holdem._cards import NUM_CARDS, NUM_HANDS
+from jaxsolve.holdem._cells import possible
+from jaxsolve.holdem._range_match import RangeMatch
+from jaxsolve.holdem.play._agent import RangeAgent
+from jaxsolve.holdem.play._public_hand import PublicHand, new_hand
+from jaxsolve.types import CHANCE
+
+_CHUNK = 256
+"""Ends that are settled at a time."""
+
+
+def agents_range_match(
+    first: RangeAgent,
+    second: RangeAgent,
+    stack: int,
+    *,
+    boards: int = 10,
+    seed: int = 0,
+    seconds: float | None = None,
+    progress: bool = False,
+) -> RangeMatch:
+    """Returns what the first agent wins from the second, heads-up, in both seats of each board.
+
+    Every public state that the two reach with some hand asks an agent once, so this is for agents
+    that answer quickly.
+
+    Args:
+        first: an agent.
+        second: the other.
+        stack: chips before the hand; blinds are 50 and 100.
+        boards: how many are sampled; equal seeds, the boards of `range_match`.
+        seed: of the boards and of the agents' keys.
+        seconds: that a decision may take.
+        progress: show a bar.
+
+    Raises:
+        ValueError: no boards, or an agent cannot play with this stack.
+    """
+    if boards < 1:
+        raise ValueError(f"boards is 1 or more, not {boards}")
+    rng, chips = np.random.default_rng(seed), []
+    cards = np.stack([np.sort(rng.choice(NUM_CARDS, 5, replace=False)) for _ in range(boards)])
+    for number, board in enumerate(tqdm(cards, disable=not progress, unit="board")):
+        won = 0.0
+        for turn, pair in enumerate(((first, second), (second, first))):
+            keys = np.random.SeedSequence([seed, number]).generate_state(2, np.uint64)
+            walk = _Walk(pair, board, seconds)
+            won += (1 - 2 * turn) * walk.value(stack, [int(key) for key in keys])
+        chips.append(won / 2)
+    return RangeMatch(cards.astype(np.uint8), np.array(chips))
+
+
+class _Walk:
+    """Two agents on one board."""
+
+    def __init__(
+        self, agents: Sequence[RangeAgent], board: np.ndarray, seconds: float | None
+    ) -> None:
+        self.agents, self.board, self.seconds = agents, board, seconds
+        every = np.arange(NUM_HANDS)
+        self.signs = showdown_signs(strengths(every, [board.tolist()])[0]) * hands_fit()
+        self.live = possible(board.tolist()).astype(np.float32)
+        self.total = 0.0
+        self.shown: list[tuple[float, np.ndarray, np.ndarray]] = []
+
+    def value(self, stack: int, keys: Sequence[int]) -> float:
+        """Returns the chips that seat 0 wins, a hand."""
+        hand = new_hand(no_limit(), stack)
+        states = [
+            agent.begin(hand, seat, number=0, key=keys[seat])
+            for seat, agent in enumerate(self.agents)
+        ]
+        self._walk(hand, states, [self.live, self.live])
+        self._settle()
+        return self.total / float(self.live @ compatible_reach(self.live))
+
+    def _walk(self, hand: PublicHand, states: list[Any], reach: list[np.ndarray]) -> None:
+        if hand.over:
+            self._end(hand, reach)
+            return
+        if (seat := hand.actor) == CHANCE:
+            at = len(hand.board)
+            cards = self.board[at : at + BOARD[hand.street]]
+            self._walk(hand.deal(cards.tolist()), states, reach)
+            return
+        told, state = self.agents[seat].policy(states[seat], hand, self.seconds)
+        after = [state if i == seat else other for i, other in enumerate(states)]
+        for a, to in enumerate(told.totals):
+            own = reach[seat] * told.policy[:, a].astype(np.float32)
+            if own.any():
+                both = [own if i == seat else other for i, other in enumerate(reach)]
+                self._walk(hand.act(int(to)), after, both)
+
+    def _end(self, hand: PublicHand, reach: list[np.ndarray]) -> None:
+        spent, folded = hand.state.spent, hand.state.folded
+        if folded.any():
+            won = -spent[0] if folded[0] else spent[1]
+            self.total += float(won * (reach[0] @ compatible_reach(reach[1])))
+            return
+        self.shown.append((float(spent.min()), reach[0], reach[1]))
+        if len(self.shown) == _CHUNK:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Adds what the showdowns pay."""
+        if self.shown:
+            pot, own, other = (np.array(x, np.float32) for x in zip(*self.shown, strict=True))
+            self.total += float((pot * (own * (other @ self.signs.T)).sum(1)).sum(dtype=float))
+            self.shown.clear()

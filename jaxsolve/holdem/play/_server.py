@@ -1,0 +1,197 @@
+"""A server that plays hands of hold'em with whoever connects, by the ACPC's lines.
+
+In the ACPC the dealer listens and agents connect. So does this server: it deals, plays one seat by
+an agent of ours and asks the client for the moves of the other. A client that is a dealer of its
+own, such as `holdem match` with `acpc:HOST:PORT`, sends MATCHSTATE instead of VERSION as its first
+line; then the agent answers its lines, and the client deals.
+
+What comes in is text in lines of bounded length; nothing of it is evaluated. A client that breaks
+the protocol or the rules, says nothing for too long or hangs up loses its connection, and the log
+says why; others go on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import secrets
+import socket
+import socketserver
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jaxsolve.holdem._acpc import VERSION
+from jaxsolve.holdem._betting import Betting, no_limit
+from jaxsolve.holdem.play._acpc_agent import AcpcAgent, check_version
+from jaxsolve.holdem.play._agent import HandAgent, Move
+from jaxsolve.holdem.play._dealer_lines import answer_dealer
+from jaxsolve.holdem.play._lines import LineError, Lines
+from jaxsolve.holdem.play._log import HandLog
+from jaxsolve.holdem.play._play import play_hand, shuffled
+from jaxsolve.holdem.play._public_hand import PublicHand, new_hand
+
+logger = logging.getLogger("jaxsolve")
+
+
+class HoldemServer(socketserver.ThreadingTCPServer):
+    """Plays an agent, heads-up, against any number of clients after each other, some at once.
+
+    `serve_forever` runs it, `shutdown` from another thread ends it, `address` says where it is.
+    """
+
+    allow_reuse_address = True
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+
+    def __init__(
+        self,
+        agent: HandAgent,
+        stack: int,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        log: Path | None = None,
+        hands: int | None = None,
+        clients: int = 16,
+        patience: float = 60.0,
+        seconds: float | None = None,
+        seed: int | None = None,
+    ) -> None:
+        """Listens.
+
+        Args:
+            agent: of ours. It is asked for one decision at a time.
+            stack: chips before each hand; blinds are 50 and 100.
+            host: whose address; by default only this machine can connect.
+            port: 0 for one that is free.
+            log: gets a line for each hand; it is gone on with if it is there.
+            hands: that each client plays; by default until it leaves.
+            clients: that play at once; more are told so and refused.
+            patience: seconds for a line of a client.
+            seconds: that a decision of the agent may take.
+            seed: of cards and decisions; by default one that nobody knows. Clients play in the
+                order of their numbers, which are in the log.
+
+        Raises:
+            ValueError: the agent cannot play with these stacks, or the log is another file.
+            OSError: the port is taken, or the log cannot be written.
+        """
+        self.rules: Betting = no_limit()
+        self.stacks = (stack,) * self.rules.num_players
+        agent.begin(new_hand(self.rules, self.stacks), 0, number=0, key=0)
+        self.agent = _OneAtATime(agent)
+        self.hands, self.patience, self.seconds = hands, patience, seconds
+        self.seed = secrets.randbits(64) if seed is None else seed
+        self.log = HandLog(log, self.rules, self.stacks)
+        self._room = threading.BoundedSemaphore(clients)
+        self._numbers = itertools.count(1)
+        super().__init__((host, port), socketserver.BaseRequestHandler)
+
+    @property
+    def address(self) -> str:
+        """HOST:PORT."""
+        host, port = self.server_address[:2]
+        return f"{host!s}:{port}"
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Plays with a client in a thread of its own, if there is room."""
+        number = next(self._numbers)
+        if not self._room.acquire(blocking=False):
+            self.log.note(f"client {number} refused: no room for more at once")
+            request.setblocking(False)
+            with contextlib.suppress(OSError):  # it is closed either way
+                request.send(b"# no room for more clients at once; try again later\r\n")
+            self.shutdown_request(request)
+            return
+        try:
+            threading.Thread(
+                target=self._client, args=(request, client_address, number), daemon=True
+            ).start()
+        except RuntimeError as error:  # the system has no more threads
+            self._room.release()
+            self.log.note(f"client {number} refused: {error}")
+            self.shutdown_request(request)
+
+    def server_close(self) -> None:
+        """Stops listening and closes the log."""
+        super().server_close()
+        self.log.close()
+
+    def _client(self, connection: socket.socket, address: Any, number: int) -> None:
+        lines = Lines(connection, patience=self.patience)
+        self.log.note(f"client {number} came from {address[0]}:{address[1]}")
+        try:
+            why = self._talk(lines, number)
+        except (LineError, ValueError) as error:
+            why = str(error)
+        except Exception as error:  # a fault of ours: this client is lost, the server is not
+            why = f"{type(error).__name__}: {error}"
+            logger.error("client %d: %s", number, why)
+        with contextlib.suppress(OSError):  # it has hung up, or the disk is full
+            self.log.note(f"client {number} left: {why}")
+            lines.send(f"# closed: {why}")
+        lines.close()
+        self._room.release()
+
+    def _talk(self, lines: Lines, number: int) -> str:
+        """Plays with a client and returns why that ended."""
+        first = lines.receive()
+        if first.startswith("MATCHSTATE:"):
+            lines.send(VERSION)
+            done = answer_dealer(
+                *(lines, self.agent, self.rules, self.stacks),
+                key=self._key(number, 0, 0),
+                seconds=self.seconds,
+                first=first,
+            )
+            return f"hung up after {done.hands} hands that it dealt"
+        check_version(first)
+        name = f"client {number}"
+        client = AcpcAgent(lines, name=name, greeted=True)
+        for hand in itertools.count() if self.hands is None else range(self.hands):
+            seat = hand % 2  # of ours
+            seats: list[HandAgent] = [client, client]
+            seats[seat] = self.agent
+            names = [self.agent.name if i == seat else name for i in range(2)]
+            try:
+                played = play_hand(
+                    *(seats, self.rules, self.stacks),
+                    shuffled([self.seed, number, hand], 2),
+                    number=hand,
+                    keys=[self._key(number, hand, 1 + i) for i in range(2)],
+                    seconds=self.seconds,
+                )
+            except (LineError, ValueError) as error:
+                return f"in hand {hand}, which does not count: {error}"
+            self.log.add(played, hand, names)
+        return f"all {self.hands} hands are played"
+
+    def _key(self, *numbers: int) -> int:
+        return int(np.random.SeedSequence([self.seed, *numbers]).generate_state(1, np.uint64)[0])
+
+
+class _OneAtATime:
+    """An agent that several threads ask."""
+
+    def __init__(self, agent: HandAgent) -> None:
+        self.name, self._agent, self._lock = agent.name, agent, threading.Lock()
+
+    def begin(self, hand: PublicHand, seat: int, *, number: int, key: int) -> Any:
+        with self._lock:
+            return self._agent.begin(hand, seat, number=number, key=key)
+
+    def act(
+        self, state: Any, hand: PublicHand, cards: Sequence[int], seconds: float | None = None
+    ) -> tuple[Move, Any]:
+        with self._lock:
+            return self._agent.act(state, hand, cards, seconds)
+
+    def end(self, state: Any, hand: PublicHand, hands: Sequence[Sequence[int]]) -> None:
+        with self._lock:
+            self._agent.end(state, hand, hands)

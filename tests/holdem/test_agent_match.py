@@ -1,0 +1,145 @@
+"""Matches between agents: duplicate, AIVAT, resumed, and equal to matches of tables."""
+
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hand_agents import OTHER, POT, STACK, blueprint, chance_sums, game
+
+from jaxsolve import holdem
+from jaxsolve.holdem import play
+
+
+@functools.cache
+def values() -> holdem.HandValues:
+    return holdem.hand_values((game(POT), chance_sums(game(POT))), hands=20_000)
+
+
+class Stops(play.RandomAgent):
+    """Breaks down in its hand of a number."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def begin(self, hand, seat, *, number, key):
+        if number >= self.number > 0:
+            raise ConnectionError("broken")
+        return super().begin(hand, seat, number=number, key=key)
+
+
+def test_an_agent_wins_nothing_from_itself() -> None:
+    for agent in (blueprint(), play.RandomAgent()):
+        found = play.play_match([agent, agent], STACK, hands=30, values=values())
+        assert not found.plain.any()
+        assert found.chips is not None
+        np.testing.assert_allclose(found.chips, 0, atol=1e-3)  # chips; values are float32
+        aivat, duplicate = found.rows()
+        assert (duplicate["low"], duplicate["mbb"], duplicate["high"]) == (0, 0, 0)
+        assert (aivat["estimator"], duplicate["estimator"]) == ("aivat", "duplicate")
+    three = play.play_match([play.RandomAgent()] * 3, STACK, hands=30)
+    assert not three.plain.any()
+    assert three.plain.shape == (10, 3)
+
+
+def test_a_resumed_match_is_the_same(tmp_path: Path) -> None:
+    """Broken off twice, and made longer: tables, rows and the log are those of one that was not."""
+    whole = play.play_match(
+        [play.RandomAgent(), blueprint()],
+        *(STACK,),
+        hands=50,
+        values=values(),
+        every=8,
+        out=tmp_path / "whole",
+    )
+    out = tmp_path / "out"
+    how = {"values": values(), "every": 8, "out": out, "resume": True}
+    for number, done in ((5, 0), (29, 24)):
+        with pytest.raises(ConnectionError, match="broken"):
+            play.play_match([Stops(number), blueprint()], STACK, hands=50, **how)
+        files = list(out.glob("match-*.npz"))
+        assert len(files) == (done > 0)
+    (rows,) = (json.loads((out / "result.json").read_text())["rows"],)
+    assert [row["hands"] for row in rows] == [24, 24]
+    with pytest.raises(ValueError, match="has this match already; --resume"):
+        play.play_match([Stops(0), blueprint()], STACK, hands=50, **{**how, "resume": False})
+    short = play.play_match([Stops(0), blueprint()], STACK, hands=36, **how)
+    found = play.play_match([Stops(0), blueprint()], STACK, hands=50, **how)
+    assert whole.chips is not None
+    assert found.chips is not None
+    np.testing.assert_array_equal(found.plain, whole.plain)
+    np.testing.assert_array_equal(found.chips, whole.chips)
+    np.testing.assert_array_equal(short.plain, whole.plain[:18])
+    logs = [next(folder.glob("*.log")).read_bytes() for folder in (out, tmp_path / "whole")]
+    assert logs[0] == logs[1]
+    rows = [json.loads((f / "result.json").read_text())["rows"] for f in (out, tmp_path / "whole")]
+    for row in (*rows[0], *rows[1]):
+        assert row.pop("seconds_per_hand") > 0
+    assert rows[0] == rows[1]
+    keys = {"agent", "opponent", "hands", "mbb", "low", "high", "estimator", "seed"}
+    assert set(rows[0][0]) == keys
+    log = play.check_log(next(out.glob("*.log")))
+    assert log.hands == 50
+    won = {x.name: x.chips for x in log.totals}
+    assert won["random"] == pytest.approx(2 * found.plain[:, 0].sum(), abs=1e-3)
+
+
+def test_rows_of_other_matches_stay(tmp_path: Path) -> None:
+    caller, random = play.AlwaysCall(), play.RandomAgent()
+    for seed in (0, 1, 0):
+        play.play_match([random, caller], STACK, hands=4, seed=seed, out=tmp_path, resume=True)
+    play.play_match([caller, random], STACK, hands=4, out=tmp_path)
+    rows = json.loads((tmp_path / "result.json").read_text())["rows"]
+    assert [(row["agent"], row["seed"]) for row in rows] == [
+        *(("random", 1), ("random", 0), ("always-call", 0))
+    ]
+    (tmp_path / "result.json").write_text('{"name": "blueprint"}')
+    with pytest.raises(ValueError, match="no result of matches"):
+        play.play_match([caller, random], STACK, hands=4, seed=9, out=tmp_path)
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    caller = play.AlwaysCall()
+    with pytest.raises(ValueError, match="two deals"):
+        play.play_match([caller, caller], STACK, hands=2)
+    with pytest.raises(ValueError, match="the values are of"):
+        play.play_match([caller, caller], 2_100, values=values())
+    with pytest.raises(ValueError, match="2 stacks of 2000"):
+        play.play_match([caller, blueprint()], 2_100)
+    with pytest.raises(ValueError, match="there is no agent 'nobody'; there are: blueprint:DIR"):
+        play.open_agent("nobody")
+    with pytest.raises(FileNotFoundError, match="has no blueprint"):
+        play.open_agent(f"blueprint:{tmp_path}")
+    assert play.open_agent("random").name == "random"
+
+
+@pytest.mark.slow
+def test_it_agrees_with_matches_of_tables() -> None:
+    """Hand by hand, with and without AIVAT, against matches over ranges and of tables; seed 1.
+
+    Within four standard errors, of another menu and of the same one.
+    """
+    here, other = game(POT), game(OTHER)
+    one = here, chance_sums(here)
+    agent = blueprint()
+    many = play.play_match([agent, blueprint(OTHER)], STACK, hands=3_000, seed=1, values=values())
+    tables = holdem.hand_match([one, (other, chance_sums(other))], hands=60_000, values=values())
+    over = play.agents_range_match(agent, blueprint(OTHER), STACK, boards=6, seed=1)
+    assert many.chips is not None
+    for found in (holdem.HandMatch(many.plain, many.plain), many.best):
+        error = np.hypot(found.standard_error, tables.standard_error)
+        assert abs(found.mbb - tables.mbb) < 4 * error
+    assert abs(many.best.mbb - over.mbb) < 4 * np.hypot(
+        many.best.standard_error, over.margin / 1.96
+    )
+    assert many.best.standard_error < many.best.plain_error
+    added = (many.chips - many.plain)[:, 0]
+    assert abs(added.mean()) < 4 * added.std() / np.sqrt(len(added))
+    assert added.std() > 100
+    caller = play.AlwaysCall()
+    found = play.play_match([agent, caller], STACK, hands=2_000, seed=1, values=values()).best
+    exact = holdem.range_match(one, (here, holdem.always(here, "c")), boards=200)
+    assert abs(found.mbb - exact.mbb) < 4 * np.hypot(found.standard_error, exact.margin / 1.96)
