@@ -19,6 +19,7 @@ FACES = (
     *("jaxsolve.game", "jaxsolve.tree", "jaxsolve.compiler", "jaxsolve.regret", "jaxsolve.public"),
     *("jaxsolve.values", "jaxsolve.evaluate", "jaxsolve.solvers", "jaxsolve.subgame"),
     *("jaxsolve.search", "jaxsolve.nets", "jaxsolve.learn", "jaxsolve.agents", "jaxsolve.holdem"),
+    "jaxsolve.holdem.play",
     *("jaxsolve.view", "jaxsolve.plot", "jaxsolve.testing", "games"),
 )
 

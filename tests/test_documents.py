@@ -27,6 +27,9 @@ NOT_RUN = {
     "python": "installs, or records results",
     "jaxsolve bench": "minutes; tests/bench has its parts",
     "jaxsolve reproduce": "hours, but for --quick; tests/experiments runs every study in small",
+    "jaxsolve holdem serve": "plays until it is stopped; tests/cli has it",
+    "jaxsolve holdem join": "needs a dealer; tests/cli has it",
+    "jaxsolve holdem match random acpc:": "needs a server; tests/cli has it",
     "jaxsolve view": "serves pages until it is stopped, but for --export",
 }
 """Commands that are only parsed, and why."""

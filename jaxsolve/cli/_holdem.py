@@ -13,6 +13,7 @@ from jaxsolve.cli import (
     _holdem_abstraction,
     _holdem_blueprint,
     _holdem_judging,
+    _holdem_play,
     _holdem_results,
     _setup,
 )
@@ -32,7 +33,10 @@ app.command("abstraction")(_holdem_abstraction.abstraction)
 app.command("buckets")(_holdem_abstraction.buckets)
 app.command("blueprint")(_holdem_blueprint.blueprint)
 app.command("positions")(_holdem_blueprint.positions)
-app.command("match")(_holdem_judging.match)
+app.command("match")(_holdem_play.match)
+app.command("serve")(_holdem_play.serve)
+app.command("join")(_holdem_play.join)
+app.command("replay")(_holdem_play.replay)
 app.command("lbr")(_holdem_judging.lbr)
 app.command("best-response")(_holdem_judging.best_response)
 

@@ -91,21 +91,21 @@ def left(log: Path, count: int) -> list[str]:
 def test_many_hands_and_many_clients(tmp_path: Path) -> None:
     """Three clients after each other; the log replays, and totals are those of the lines."""
     log = tmp_path / "hands.log"
-    with serving(blueprint(), log, hands=12) as server:
+    with serving(blueprint(), log, hands=8) as server:
         for number in range(3):
             client = Caller(server.address)
-            assert client.play() > 12
+            assert client.play() > 8
             positions = [line.split(":")[1] for line in client.states]
             assert {"0", "1"} == set(positions)
-            assert client.comments == ["# closed: all 12 hands are played"]
+            assert client.comments == ["# closed: all 8 hands are played"]
             client.close()
             notes = left(log, number + 1)
-        assert notes == [f"# client {k} left: all 12 hands are played" for k in (1, 2, 3)]
+        assert notes == [f"# client {k} left: all 8 hands are played" for k in (1, 2, 3)]
     found = play.check_log(log)
-    assert (found.hands, found.cut) == (36, False)
+    assert (found.hands, found.cut) == (24, False)
     ours, *others = found.totals
-    assert (ours.name, ours.hands) == ("menu 100%", 36)
-    assert [(x.name, x.hands) for x in others] == [(f"client {k}", 12) for k in (1, 2, 3)]
+    assert (ours.name, ours.hands) == ("menu 100%", 24)
+    assert [(x.name, x.hands) for x in others] == [(f"client {k}", 8) for k in (1, 2, 3)]
     assert sum(x.chips for x in found.totals) == pytest.approx(0, abs=1e-3)
     assert ours.low < ours.mbb < ours.high
 
@@ -118,8 +118,6 @@ BAD = {
     "a megabyte": (b"x" * (1 << 20), "a line of more than 8,192 bytes"),
     "a megabyte with its end": (b"VERSION:2.0.0" + b" " * (1 << 20) + b"\r\n", "more than 8,192"),
     "comments": (b"# hi\n" * 1_000, "100 comments in a row"),
-    "silence": (b"", "no line for 0.5 s"),
-    "half a line": (b"VERSION:2", "no line for 0.5 s"),
     "other seats": (b"MATCHSTATE:0:0::AdAc||\r\n", "a line for 3 seats"),
     "no line of a dealer": (b"MATCHSTATE:0:0:zz:AdAc|\r\n", "expected f, c, r<total> or"),
     "no cards": (b"MATCHSTATE:0:0::|AdAc\r\n", "without the cards of its own seat"),
@@ -128,22 +126,23 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_a_bad_first_line_costs_the_connection_only(name: str, tmp_path: Path) -> None:
-    said, why = BAD[name]
+def test_bad_first_lines_cost_the_connection_only(tmp_path: Path) -> None:
+    """One server takes them all, and then plays."""
     log = tmp_path / "hands.log"
-    with serving(play.AlwaysCall(), log, hands=2, patience=0.5) as server:
-        client = Caller(server.address)
-        with contextlib.suppress(OSError):  # it may hang up before a megabyte is there
-            client.say(said)
-        while client.hear():
-            pass
-        assert why in left(log, 1)[0]
-        other = Caller(server.address)
-        assert other.play() >= 2
-        assert left(log, 2)[1] == "# client 2 left: all 2 hands are played"
-        client.close()
-        other.close()
+    with serving(play.AlwaysCall(), log, hands=2) as server:
+        for number, (said, why) in enumerate(BAD.values(), 1):
+            client = Caller(server.address)
+            with contextlib.suppress(OSError):  # it may hang up before a megabyte is there
+                client.say(said)
+            while client.hear():
+                pass
+            client.close()
+            assert why in left(log, number)[-1]
+        last = Caller(server.address)
+        assert last.play() >= 2
+        number = len(BAD) + 1
+        assert left(log, number)[-1] == f"# client {number} left: all 2 hands are played"
+        last.close()
     assert play.check_log(log).hands == 2
 
 
@@ -159,22 +158,21 @@ ANSWERS = {
 }
 
 
-@pytest.mark.parametrize("name", ANSWERS)
-def test_a_bad_answer_ends_the_hand(name: str, tmp_path: Path) -> None:
-    answer, why = ANSWERS[name]
+def test_a_bad_answer_ends_the_hand(tmp_path: Path) -> None:
     log = tmp_path / "hands.log"
     with serving(play.AlwaysCall(), log) as server:
-        client = Caller(server.address)
-        client.play(3)
-        while not client.acts(line := client.hear() or ""):
-            pass
-        client.say(answer.format(line=line))
-        assert client.hear() is None
-        (note,) = left(log, 1)
-        assert why in note
-        assert "which does not count" in note
-        assert client.comments[-1].startswith("# closed: in hand ")
-        client.close()
+        for number, (answer, why) in enumerate(ANSWERS.values(), 1):
+            client = Caller(server.address)
+            client.play(3)
+            while not client.acts(line := client.hear() or ""):
+                pass
+            client.say(answer.format(line=line))
+            assert client.hear() is None
+            note = left(log, number)[-1]
+            assert why in note
+            assert "which does not count" in note
+            assert client.comments[-1].startswith("# closed: in hand ")
+            client.close()
     play.check_log(log)
 
 
@@ -194,15 +192,18 @@ def test_who_hangs_up_in_a_hand(tmp_path: Path) -> None:
     assert play.check_log(log).hands >= 1
 
 
-def test_silence_in_a_hand_ends_it(tmp_path: Path) -> None:
+def test_silence_ends_it(tmp_path: Path) -> None:
+    """Before the first line, in the middle of it, and in the middle of a hand."""
     log = tmp_path / "hands.log"
     with serving(play.AlwaysCall(), log, patience=0.3) as server:
-        client = Caller(server.address)
-        client.play(1)
-        while client.hear():
-            pass
-        assert "which does not count: no line for 0.3 s" in left(log, 1)[0]
-        client.close()
+        for number, said in enumerate((b"", b"VERSION:2", b"VERSION:2.0.0\r\n"), 1):
+            client = Caller(server.address)
+            client.say(said)
+            while client.hear():
+                pass
+            client.close()
+            assert "no line for 0.3 s" in left(log, number)[-1]
+    assert "in hand 0, which does not count: no line" in left(log, 3)[-1]
 
 
 def test_a_hundred_clients_at_once(tmp_path: Path) -> None:
@@ -349,3 +350,20 @@ def test_logs_that_do_not_replay(tmp_path: Path) -> None:
         log.write_text(text)
         with pytest.raises(ValueError, match=r"no log of hands|not the header"):
             play.check_log(log)
+
+
+def test_a_server_ends_while_somebody_plays(tmp_path: Path) -> None:
+    log = tmp_path / "hands.log"
+    with serving(play.AlwaysCall(), log) as server:
+        client = Caller(server.address)
+        client.play(3)
+    assert "the server ended; in hand" in left(log, 1)[0]
+    while client.hear():
+        pass
+    assert "closed" not in "".join(client.comments)
+    client.close()
+    with (
+        socket.create_server(("127.0.0.1", 0)) as taken,
+        pytest.raises(OSError, match="in use"),
+    ):
+        play.HoldemServer(play.AlwaysCall(), STACK, port=taken.getsockname()[1], log=log)

@@ -2,6 +2,7 @@
 
 from jaxsolve.holdem.play._acpc_agent import AcpcAgent as AcpcAgent
 from jaxsolve.holdem.play._acpc_agent import connect as connect
+from jaxsolve.holdem.play._acpc_agent import dial as dial
 from jaxsolve.holdem.play._acpc_agent import listen as listen
 from jaxsolve.holdem.play._acpc_agent import run_program as run_program
 from jaxsolve.holdem.play._agent import HandAgent as HandAgent

@@ -128,12 +128,26 @@ def connect(address: str, *, patience: float = 60.0) -> AcpcAgent:
         ValueError: the address is none.
         OSError: nobody is there.
     """
+    return AcpcAgent(dial(address, patience=patience), name=f"acpc:{address}")
+
+
+def dial(address: str, *, patience: float = 60.0) -> Lines:
+    """Returns a connection to an address.
+
+    Args:
+        address: HOST:PORT.
+        patience: seconds for a connection and for each line.
+
+    Raises:
+        ValueError: the address is none.
+        OSError: nobody is there.
+    """
     host, port = parse_address(address)
     try:
         connection = socket.create_connection((host, port), timeout=patience)
     except OSError as error:
         raise OSError(f"{address}: {error.strerror or error}") from None
-    return AcpcAgent(Lines(connection, patience=patience), name=f"acpc:{address}")
+    return Lines(connection, patience=patience)
 
 
 def listen(address: str, *, patience: float = 60.0) -> AcpcAgent:

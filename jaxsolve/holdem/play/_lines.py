@@ -26,7 +26,8 @@ class Lines:
         """Takes a connected socket, and the seconds that a line may take in either direction."""
         self.connection, self.patience = connection, patience
         # Several lines may go out before one comes in: none of them waits for the others.
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with contextlib.suppress(OSError):  # the other side has hung up, which reading tells
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._buffer = bytearray()
 
     def send(self, line: str) -> None:
@@ -58,10 +59,14 @@ class Lines:
                 return line
         raise LineError(f"{MOST_COMMENTS} comments in a row")
 
-    def close(self) -> None:
-        """Hangs up."""
+    def hang_up(self) -> None:
+        """Ends the connection for whoever waits for a line, in any thread."""
         with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Hangs up and frees the socket."""
+        self.hang_up()
         self.connection.close()
 
     def _line(self, until: float) -> str:

@@ -16,7 +16,6 @@ import contextlib
 import itertools
 import logging
 import secrets
-import socket
 import socketserver
 import threading
 from collections.abc import Sequence
@@ -91,6 +90,8 @@ class HoldemServer(socketserver.ThreadingTCPServer):
         self.log = HandLog(log, self.rules, self.stacks)
         self._room = threading.BoundedSemaphore(clients)
         self._numbers = itertools.count(1)
+        self._open: dict[Lines, threading.Thread] = {}
+        self._ending = False
         super().__init__((host, port), socketserver.BaseRequestHandler)
 
     @property
@@ -109,22 +110,27 @@ class HoldemServer(socketserver.ThreadingTCPServer):
                 request.send(b"# no room for more clients at once; try again later\r\n")
             self.shutdown_request(request)
             return
+        lines = Lines(request, patience=self.patience)
+        thread = threading.Thread(target=self._client, args=(lines, client_address, number))
+        self._open[lines] = thread
         try:
-            threading.Thread(
-                target=self._client, args=(request, client_address, number), daemon=True
-            ).start()
+            thread.start()
         except RuntimeError as error:  # the system has no more threads
+            del self._open[lines]
             self._room.release()
             self.log.note(f"client {number} refused: {error}")
-            self.shutdown_request(request)
+            lines.close()
 
     def server_close(self) -> None:
-        """Stops listening and closes the log."""
+        """Stops listening, hangs up on everybody, and closes the log."""
         super().server_close()
+        self._ending = True
+        for lines, thread in list(self._open.items()):
+            lines.hang_up()
+            thread.join()
         self.log.close()
 
-    def _client(self, connection: socket.socket, address: Any, number: int) -> None:
-        lines = Lines(connection, patience=self.patience)
+    def _client(self, lines: Lines, address: Any, number: int) -> None:
         self.log.note(f"client {number} came from {address[0]}:{address[1]}")
         try:
             why = self._talk(lines, number)
@@ -133,10 +139,13 @@ class HoldemServer(socketserver.ThreadingTCPServer):
         except Exception as error:  # a fault of ours: this client is lost, the server is not
             why = f"{type(error).__name__}: {error}"
             logger.error("client %d: %s", number, why)
+        if self._ending:
+            why = f"the server ended; {why}"
         with contextlib.suppress(OSError):  # it has hung up, or the disk is full
             self.log.note(f"client {number} left: {why}")
             lines.send(f"# closed: {why}")
         lines.close()
+        del self._open[lines]
         self._room.release()
 
     def _talk(self, lines: Lines, number: int) -> str:

@@ -1,0 +1,327 @@
+"""`jaxsolve holdem match`, `serve`, `join` and `replay`: hands between agents."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from jaxsolve.cli import _setup
+from jaxsolve.cli._games import show as show_table
+
+if TYPE_CHECKING:
+    from jaxsolve.holdem import HoldemGame
+    from jaxsolve.holdem.play import HandAgent
+
+AGENT = 'such as "blueprint:DIR", "always-call", "random" or "acpc:HOST:PORT"'
+
+Stack = Annotated[
+    str | None,
+    typer.Option(help='such as "200bb" or chips; by default a blueprint\'s, or 200bb'),
+]
+Seconds = Annotated[
+    float | None, typer.Option(help="that a decision of an agent of ours may take", min=0)
+]
+
+
+def match(
+    first: Annotated[str, typer.Argument(help=AGENT)],
+    second: Annotated[
+        str,
+        typer.Argument(help='another, or "uniform", "call" or "allin" on the menu of the first'),
+    ],
+    boards: Annotated[
+        int | None, typer.Option(help="play over ranges, on so many boards in both seats", min=2)
+    ] = None,
+    hands: Annotated[
+        int | None, typer.Option(help="play hand by hand, so many hands", min=2)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="of the boards, deals and actions", min=0)] = 0,
+    stack: Stack = None,
+    out: _setup.Out = None,
+    resume: Annotated[bool, typer.Option("--resume", help="go on in --out")] = False,
+    every: Annotated[int, typer.Option(help="hands between two checkpoints", min=1)] = 50,
+    limit: Annotated[
+        float, typer.Option(help="seconds for each answer of a program outside", min=0.01)
+    ] = 60.0,
+    seconds: Seconds = None,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
+) -> None:
+    """Play two agents against each other; the first sits in one seat, the second in all others.
+
+    Heads-up blueprints of one menu play over ranges: on sampled boards, exactly over all hands.
+    Others play hand by hand, every deal in all rotations; AIVAT takes much of the luck away where
+    one of them is a blueprint. --out gets result.json, and of agents that are no tables a log of
+    the hands and a checkpoint, from which --resume goes on.
+    """
+    if hands is not None and boards is not None:
+        raise ValueError("say --boards, to play over ranges, or --hands, to play hand by hand")
+    if resume and out is None:
+        raise ValueError("--resume needs --out, the directory of the match to continue")
+    _setup.check_out(out)
+    from jaxsolve.holdem import play
+
+    with contextlib.ExitStack() as opened:
+        agents: list[HandAgent] = []
+        table = {"uniform", "call", "allin"}
+        for text in (first, *([] if second in table else [second])):
+            agents.append(play.open_agent(text, patience=limit))
+            opened.callback(play.close_agent, agents[-1])
+        if second in table:
+            agents.append(_simple(agents[0], second))
+        tables = [a for a in agents if isinstance(a, play.BlueprintAgent)]
+        same = len(tables) == 2 and tables[0].game.menu == tables[1].game.menu
+        if len(tables) == 2 and (same or boards is None):
+            row = _tables(*tables, out=out, hands=hands, boards=boards, seed=seed)
+        else:
+            chips = _stack(stack, tables)
+            if boards is not None:
+                row = _ranges(agents, chips, boards, seed, seconds, out)
+            else:
+                players = tables[0].game.menu.players if tables else 2
+                if players > 2 and isinstance(agents[1], play.AcpcAgent):
+                    raise ValueError(f"{second}: a program outside plays one seat, not several")
+                seats = [agents[0], *[agents[1]] * (players - 1)]
+                values = None
+                if tables:
+                    from jaxsolve.holdem import hand_values
+
+                    values = hand_values((tables[0].game, tables[0].sums), seed=seed)
+                found = play.play_match(
+                    *(seats, chips),
+                    hands=hands or 1_000,
+                    seed=seed,
+                    values=values,
+                    seconds=seconds,
+                    every=every,
+                    out=out,
+                    resume=resume,
+                    progress=True,
+                )
+                if not found.finished:
+                    print(f"stopped: {found}", file=sys.stderr)
+                    raise typer.Exit(130)
+                row = {**found.rows()[0], "p_value": found.best.p_value, "words": repr(found)}
+    words = row.pop("words")
+    print(json.dumps({"first": first, "second": second, **row}) if as_json else words)
+
+
+def serve(
+    agent: Annotated[str, typer.Option(help='such as "blueprint:DIR" or "always-call"')],
+    port: Annotated[int, typer.Option(help="0 for one that is free", min=0, max=65535)] = 0,
+    host: Annotated[str, typer.Option(help="the address to listen at")] = "127.0.0.1",
+    log: Annotated[Path | None, typer.Option(help="file that gets a line for each hand")] = None,
+    hands: Annotated[
+        int | None, typer.Option(help="for each client; by default until it leaves", min=1)
+    ] = None,
+    clients: Annotated[int, typer.Option(help="that play at once", min=1)] = 16,
+    limit: Annotated[float, typer.Option(help="seconds for a line of a client", min=0.01)] = 60.0,
+    seconds: Seconds = None,
+    stack: Stack = None,
+    seed: Annotated[
+        int | None, typer.Option(help="of cards and decisions; by default nobody knows", min=0)
+    ] = None,
+) -> None:
+    """Play hands with whoever connects, by the lines of the ACPC; Ctrl-C ends it.
+
+    This side is the dealer, heads-up. A client that sends MATCHSTATE first deals itself.
+    """
+    from jaxsolve.holdem import play
+
+    who = play.open_agent(agent)
+    if isinstance(who, play.AcpcAgent):
+        play.close_agent(who)
+        raise ValueError(f"{agent}: a program outside cannot play with several clients at once")
+    tables = [who] if isinstance(who, play.BlueprintAgent) else []
+    server = play.HoldemServer(
+        *(who, _stack(stack, tables)),
+        host=host,
+        port=port,
+        log=log,
+        hands=hands,
+        clients=clients,
+        patience=limit,
+        seconds=seconds,
+        seed=seed,
+    )
+    with server:
+        print(f"{who.name} is at {server.address}; Ctrl-C ends", file=sys.stderr, flush=True)
+        with contextlib.suppress(KeyboardInterrupt):
+            server.serve_forever()
+    print("ended", file=sys.stderr)
+
+
+def join(
+    address: Annotated[str, typer.Argument(help="HOST:PORT of a dealer", metavar="HOST:PORT")],
+    agent: Annotated[str, typer.Option(help='such as "blueprint:DIR" or "always-call"')],
+    stack: Stack = None,
+    limit: Annotated[float, typer.Option(help="seconds without a line", min=0.01)] = 600.0,
+    seconds: Seconds = None,
+    seed: Annotated[int, typer.Option(help="of decisions", min=0)] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
+) -> None:
+    """Play at the table of a dealer that listens, by the lines of the ACPC, until it hangs up."""
+    import numpy as np
+
+    from jaxsolve import holdem as he
+    from jaxsolve.holdem import play
+
+    who = play.open_agent(agent)
+    tables = [who] if isinstance(who, play.BlueprintAgent) else []
+    players = tables[0].game.menu.players if tables else 2
+    with contextlib.closing(play.dial(address, patience=limit)) as lines:
+        lines.send(he.VERSION)
+        done = play.answer_dealer(
+            *(lines, who, he.no_limit(players), _stack(stack, tables)),
+            key=seed,
+            seconds=seconds,
+        )
+    chips = np.array(done.chips)
+    row: dict[str, Any] = {"agent": who.name, "opponent": address, "hands": done.hands}
+    if len(chips) > 1:
+        mean = 1000 / 100 * chips.mean()
+        margin = 1.96 * 1000 / 100 * chips.std(ddof=1) / len(chips) ** 0.5
+        row |= {"mbb": mean, "low": mean - margin, "high": mean + margin}
+    if as_json:
+        print(json.dumps(row))
+        return
+    words = (
+        f": {row['mbb']:+.1f} [{row['low']:.1f}, {row['high']:.1f}] mbb/h" if "mbb" in row else ""
+    )
+    print(f"{who.name} played {done.hands:,} hands at {address}{words}")
+
+
+def replay(
+    log: Annotated[Path, typer.Argument(help="a log of hands, or a directory with some")],
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object per name")] = False,
+) -> None:
+    """Play every hand of a log again by the rules, and show what was won."""
+    import dataclasses
+
+    import rich.table
+
+    from jaxsolve.holdem import play
+
+    files = sorted(log.glob("*.log")) if log.is_dir() else [log]
+    if not files:
+        raise ValueError(f"{log} has no log of hands in it")
+    for file in files:
+        found = play.check_log(file)
+        cut = "; the last line is not whole and does not count" if found.cut else ""
+        print(f"{file}: {found.hands:,} hands, all by the rules{cut}", file=sys.stderr)
+        table = rich.table.Table("name", "hands", "chips", "mbb/h", "95 %")
+        for one in found.totals:
+            if as_json:
+                print(json.dumps(dataclasses.asdict(one)))
+            interval = f"{one.low:.1f} to {one.high:.1f}"
+            chips = f"{one.chips:g}"
+            table.add_row(one.name, f"{one.hands:,}", chips, f"{one.mbb:+.1f}", interval)
+        if not as_json:
+            show_table(table)
+
+
+def _simple(first: HandAgent, word: str) -> HandAgent:
+    """Returns a table on the menu of the first agent.
+
+    Raises:
+        ValueError: that has no menu.
+    """
+    from jaxsolve import holdem as he
+    from jaxsolve.holdem import play
+
+    if not isinstance(first, play.BlueprintAgent):
+        raise ValueError(f"{word!r} plays on the menu of a blueprint, and {first.name} has none")
+    letter = {"uniform": None, "call": "c", "allin": "a"}[word]
+    sums = he.uniform_sums(first.game) if letter is None else he.always(first.game, letter)
+    return play.BlueprintAgent(first.game, sums, name=word)
+
+
+def _stack(text: str | None, tables: list[Any]) -> int:
+    from jaxsolve.holdem import parse_stack
+
+    if text is not None:
+        return parse_stack(text)
+    game: HoldemGame | None = tables[0].game if tables else None
+    return 20_000 if game is None else game.menu.stack
+
+
+def _tables(
+    first: Any, second: Any, *, out: Path | None, hands: int | None, boards: int | None, seed: int
+) -> dict[str, Any]:
+    """Plays two tables and returns the row of the result."""
+    from jaxsolve import holdem as he
+
+    one, other = (first.game, first.sums), (second.game, second.sums)
+    players = one[0].menu.players
+    began = time.perf_counter()
+    found: he.RangeMatch | he.HandMatch
+    more: dict[str, Any]
+    if boards is not None and players > 2:
+        raise ValueError(f"matches over ranges are for two players, not {players}: say --hands")
+    if hands is None and players == 2 and other[0].menu == one[0].menu:
+        found = he.range_match(
+            *(one, other),
+            boards=boards or 100,
+            seed=seed,
+            threads=os.cpu_count() or 1,
+            progress=True,
+        )
+        more = {"estimator": "range", "hands": None, "boards": boards or 100}
+    else:
+        seats = [one, *[other] * (players - 1)]
+        found = he.hand_match(seats, hands=hands or 100_000, seed=seed, progress=True)
+        more = {"estimator": "aivat", "hands": found.hands, "p_value": found.p_value}
+    return _row(first.name, second.name, found, seed, out, time.perf_counter() - began, more)
+
+
+def _ranges(
+    agents: list[HandAgent],
+    stack: int,
+    boards: int,
+    seed: int,
+    seconds: float | None,
+    out: Path | None,
+) -> dict[str, Any]:
+    """Plays two agents over ranges and returns the row of the result."""
+    from jaxsolve.holdem import play
+
+    one, other = agents
+    for agent in agents:
+        if not isinstance(agent, play.RangeAgent):
+            raise ValueError(f"{agent.name} does not tell its range: say --hands, not --boards")
+    assert isinstance(one, play.RangeAgent)
+    assert isinstance(other, play.RangeAgent)
+    began = time.perf_counter()
+    found = play.agents_range_match(
+        *(one, other, stack), boards=boards, seed=seed, seconds=seconds, progress=True
+    )
+    more = {"estimator": "range", "hands": None, "boards": boards}
+    return _row(one.name, other.name, found, seed, out, time.perf_counter() - began, more)
+
+
+def _row(
+    first: str,
+    second: str,
+    found: Any,
+    seed: int,
+    out: Path | None,
+    seconds: float,
+    more: dict[str, Any],
+) -> dict[str, Any]:
+    from jaxsolve.files import claim
+    from jaxsolve.holdem import play
+
+    each = seconds / more["hands"] if more["hands"] else None
+    interval = {"mbb": found.mbb, "low": found.low, "high": found.high}
+    row = {"agent": first, "opponent": second, **more, **interval}
+    row |= {"seconds_per_hand": each, "seed": seed}
+    if out is not None:
+        with claim(out):
+            play.write_rows(out, [row])
+    return {**row, "words": f"{first} against {second}: {found}"}
