@@ -1,5 +1,6 @@
 """Hold'em: cards, betting, ranges, spots and their solution at full width."""
 
+from jaxsolve.holdem import play as play
 from jaxsolve.holdem._abstraction import NO_BUCKET as NO_BUCKET
 from jaxsolve.holdem._abstraction import Abstraction as Abstraction
 from jaxsolve.holdem._abstraction_figure import bucket_grid as bucket_grid
