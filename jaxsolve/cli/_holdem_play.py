@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +16,7 @@ from jaxsolve.cli._games import show as show_table
 
 if TYPE_CHECKING:
     from jaxsolve.holdem import HoldemGame
-    from jaxsolve.holdem.play import HandAgent
+    from jaxsolve.holdem.play import HandAgent, RangeAgent
 
 AGENT = 'such as "blueprint:DIR", "always-call", "random" or "acpc:HOST:PORT"'
 
@@ -76,40 +75,47 @@ def match(
         if second in table:
             agents.append(_simple(agents[0], second))
         tables = [a for a in agents if isinstance(a, play.BlueprintAgent)]
+        players = tables[0].game.menu.players if tables else 2
+        chips = _stack(stack, tables)
         same = len(tables) == 2 and tables[0].game.menu == tables[1].game.menu
-        if len(tables) == 2 and (same or boards is None):
-            row = _tables(*tables, out=out, hands=hands, boards=boards, seed=seed)
+        if hands is None and boards is None and same and players == 2:
+            boards = 100
+        kept: dict[str, Any] = {"seed": seed, "out": out, "resume": resume, "progress": True}
+        words = ""
+        if boards is not None:
+            one, other = _that_tell(agents, players)
+            threads = os.cpu_count() or 1
+            known = play.play_on_boards(
+                *(one, other, chips), boards=boards, seconds=seconds, threads=threads, **kept
+            )
+            rows, finished, words = known.rows, known.finished, repr(known.found)
+        elif len(tables) == 2:
+            known = play.play_by_tables(*tables, hands=hands or 100_000, **kept)
+            rows, finished, words = known.rows, known.finished, repr(known.found)
         else:
-            chips = _stack(stack, tables)
-            if boards is not None:
-                row = _ranges(agents, chips, boards, seed, seconds, out)
-            else:
-                players = tables[0].game.menu.players if tables else 2
-                if players > 2 and isinstance(agents[1], play.AcpcAgent):
-                    raise ValueError(f"{second}: a program outside plays one seat, not several")
-                seats = [agents[0], *[agents[1]] * (players - 1)]
-                values = None
-                if tables:
-                    from jaxsolve.holdem import hand_values
+            if players > 2 and isinstance(agents[1], play.AcpcAgent):
+                raise ValueError(f"{second}: a program outside plays one seat, not several")
+            values = None
+            if tables:
+                from jaxsolve.holdem import hand_values
 
-                    values = hand_values((tables[0].game, tables[0].sums), seed=seed)
-                found = play.play_match(
-                    *(seats, chips),
-                    hands=hands or 1_000,
-                    seed=seed,
-                    values=values,
-                    seconds=seconds,
-                    every=every,
-                    out=out,
-                    resume=resume,
-                    progress=True,
-                )
-                if not found.finished:
-                    print(f"stopped: {found}", file=sys.stderr)
-                    raise typer.Exit(130)
-                row = {**found.rows()[0], "p_value": found.best.p_value, "words": repr(found)}
-    words = row.pop("words")
-    print(json.dumps({"first": first, "second": second, **row}) if as_json else words)
+                values = hand_values((tables[0].game, tables[0].sums), seed=seed)
+            found = play.play_match(
+                *([agents[0], *[agents[1]] * (players - 1)], chips),
+                hands=hands or 1_000,
+                values=values,
+                seconds=seconds,
+                every=every,
+                **kept,
+            )
+            rows, finished, words = found.rows(), found.finished, repr(found)
+    if not finished:
+        print(f"stopped: {words}", file=sys.stderr)
+        raise typer.Exit(130)
+    if as_json:
+        print(json.dumps({"first": first, "second": second, **rows[0]}))
+    else:
+        print(f"{first} against {second}: {words}")
 
 
 def serve(
@@ -251,77 +257,20 @@ def _stack(text: str | None, tables: list[Any]) -> int:
     return 20_000 if game is None else game.menu.stack
 
 
-def _tables(
-    first: Any, second: Any, *, out: Path | None, hands: int | None, boards: int | None, seed: int
-) -> dict[str, Any]:
-    """Plays two tables and returns the row of the result."""
-    from jaxsolve import holdem as he
+def _that_tell(agents: list[HandAgent], players: int) -> tuple[RangeAgent, RangeAgent]:
+    """Returns two agents that can play over ranges.
 
-    one, other = (first.game, first.sums), (second.game, second.sums)
-    players = one[0].menu.players
-    began = time.perf_counter()
-    found: he.RangeMatch | he.HandMatch
-    more: dict[str, Any]
-    if boards is not None and players > 2:
-        raise ValueError(f"matches over ranges are for two players, not {players}: say --hands")
-    if hands is None and players == 2 and other[0].menu == one[0].menu:
-        found = he.range_match(
-            *(one, other),
-            boards=boards or 100,
-            seed=seed,
-            threads=os.cpu_count() or 1,
-            progress=True,
-        )
-        more = {"estimator": "range", "hands": None, "boards": boards or 100}
-    else:
-        seats = [one, *[other] * (players - 1)]
-        found = he.hand_match(seats, hands=hands or 100_000, seed=seed, progress=True)
-        more = {"estimator": "aivat", "hands": found.hands, "p_value": found.p_value}
-    return _row(first.name, second.name, found, seed, out, time.perf_counter() - began, more)
-
-
-def _ranges(
-    agents: list[HandAgent],
-    stack: int,
-    boards: int,
-    seed: int,
-    seconds: float | None,
-    out: Path | None,
-) -> dict[str, Any]:
-    """Plays two agents over ranges and returns the row of the result."""
+    Raises:
+        ValueError: they cannot, or there are more than two players.
+    """
     from jaxsolve.holdem import play
 
+    if players > 2:
+        raise ValueError(f"matches over ranges are for two players, not {players}: say --hands")
     one, other = agents
     for agent in agents:
         if not isinstance(agent, play.RangeAgent):
             raise ValueError(f"{agent.name} does not tell its range: say --hands, not --boards")
     assert isinstance(one, play.RangeAgent)
     assert isinstance(other, play.RangeAgent)
-    began = time.perf_counter()
-    found = play.agents_range_match(
-        *(one, other, stack), boards=boards, seed=seed, seconds=seconds, progress=True
-    )
-    more = {"estimator": "range", "hands": None, "boards": boards}
-    return _row(one.name, other.name, found, seed, out, time.perf_counter() - began, more)
-
-
-def _row(
-    first: str,
-    second: str,
-    found: Any,
-    seed: int,
-    out: Path | None,
-    seconds: float,
-    more: dict[str, Any],
-) -> dict[str, Any]:
-    from jaxsolve.files import claim
-    from jaxsolve.holdem import play
-
-    each = seconds / more["hands"] if more["hands"] else None
-    interval = {"mbb": found.mbb, "low": found.low, "high": found.high}
-    row = {"agent": first, "opponent": second, **more, **interval}
-    row |= {"seconds_per_hand": each, "seed": seed}
-    if out is not None:
-        with claim(out):
-            play.write_rows(out, [row])
-    return {**row, "words": f"{first} against {second}: {found}"}
+    return one, other

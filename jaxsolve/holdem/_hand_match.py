@@ -27,7 +27,7 @@ from jaxsolve.mccfr import (
     play_to_ends,
 )
 
-_CHUNK = 1 << 12
+STEP = 1 << 12
 """Deals that are played at a time."""
 
 _ACTIONS = 0xAC7
@@ -94,6 +94,7 @@ def hand_match(
     strategies: Sequence[tuple[HoldemGame, np.ndarray]],
     *,
     hands: int = 100_000,
+    skip: int = 0,
     seed: int = 0,
     values: HandValues | None = None,
     progress: bool = False,
@@ -104,6 +105,8 @@ def hand_match(
         strategies: for each player, a game and sums of its policy, as `range_match` takes it. All
             of one stack; menus and buckets may differ.
         hands: how many are played, rounded up to whole rotations.
+        skip: leave out so many of the first deals, whole steps of `STEP`, of a match that is played
+            in parts.
         seed: of deals and actions.
         values: of AIVAT, which change the spread and not the mean; by default
             `hand_values(strategies[0], seed=seed)`.
@@ -111,11 +114,11 @@ def hand_match(
 
     Raises:
         ValueError: another number of strategies than of players, other stacks, a table of another
-            size, or fewer than two deals.
+            size, fewer than two deals, or a skip that is not whole steps.
     """
     games = [game for game, _ in strategies]
     n, menus = games[0].menu.players, [game.menu for game in games]
-    _check(strategies, hands)
+    _check(strategies, hands, skip)
     if values is None:
         values = hand_values(strategies[0], seed=seed)
     elif values.game.menu not in menus:
@@ -125,11 +128,11 @@ def hand_match(
     views = {k: MenuView(g) for k, g in distinct.items()}
     seats = [SeatTable(g.tree.rows(g.num_buckets), sums) for g, sums in strategies]
     deals, parts = -(-hands // n), []
-    rng = np.random.default_rng([seed, _ACTIONS])
     own = {id(g): g for g in games}
-    with tqdm(total=deals * n, disable=not progress, unit="hand") as bar:
-        for first in range(0, deals, _CHUNK):
-            count = min(_CHUNK, deals - first)
+    with tqdm(total=(deals - skip) * n, disable=not progress, unit="hand") as bar:
+        for first in range(skip, deals, STEP):
+            count = min(STEP, deals - first)
+            rng = np.random.default_rng([seed, _ACTIONS, first])
             shown, cards = values.game.deal_cards(seed, first, count)
             found = {k: g.deal(seed, first, count).bucket for k, g in own.items()}
             dealt = DealtHands(values, shown, cards, rng)
@@ -166,7 +169,7 @@ def _play(
     return np.stack([dealt.settle(game.payoffs, number, game.tree.stage[end]) + more, plain])
 
 
-def _check(strategies: Sequence[tuple[HoldemGame, np.ndarray]], hands: int) -> None:
+def _check(strategies: Sequence[tuple[HoldemGame, np.ndarray]], hands: int, skip: int) -> None:
     menu = strategies[0][0].menu
     if len(strategies) != menu.players:
         raise ValueError(
@@ -182,6 +185,8 @@ def _check(strategies: Sequence[tuple[HoldemGame, np.ndarray]], hands: int) -> N
             raise ValueError(f"a table of {len(sums):,} entries is not of {game!r}")
     if hands <= menu.players:
         raise ValueError(f"hands is {menu.players + 1} or more, not {hands}: two deals")
+    if skip % STEP or not 0 <= skip < -(-hands // menu.players):
+        raise ValueError(f"skip is whole steps of {STEP} deals, fewer than all, not {skip}")
 
 
 def _error(chips: np.ndarray) -> float:

@@ -67,6 +67,7 @@ def range_match(
     second: tuple[HoldemGame, np.ndarray],
     *,
     boards: int = 100,
+    skip: int = 0,
     seed: int = 0,
     threads: int = 1,
     progress: bool = False,
@@ -80,6 +81,7 @@ def range_match(
         first: a strategy.
         second: the other.
         boards: how many are sampled; equal seeds, equal boards.
+        skip: leave out so many of the first ones, of a match that is played in parts.
         seed: of the boards.
         threads: boards are independent.
         progress: show a bar.
@@ -97,6 +99,8 @@ def range_match(
         )
     if boards < 1:
         raise ValueError(f"boards is 1 or more, not {boards}")
+    if not 0 <= skip < boards:
+        raise ValueError(f"skip is 0 or more, and fewer than the {boards} boards, not {skip}")
     strategies = [(g, as_float(np.asarray(sums))) for g, sums in (first, second)]
     for g, sums in strategies:
         if len(sums) != int(g.tree.rows(g.num_buckets)[-1]):
@@ -105,6 +109,7 @@ def range_match(
     packed = [g.tree.packed(g.num_buckets) for g, _ in strategies]
     rng = np.random.default_rng(seed)
     cards = np.stack([np.sort(rng.choice(NUM_CARDS, 5, replace=False)) for _ in range(boards)])
+    cards = cards[skip:]
 
     def play(board: np.ndarray) -> float:
         """The first strategy in seat 0, then in seat 1."""
@@ -112,7 +117,9 @@ def range_match(
         return (won[0] - won[1]) / 2
 
     with ThreadPoolExecutor(threads) as pool:
-        chips = list(tqdm(pool.map(play, cards), total=boards, disable=not progress, unit="board"))
+        chips = list(
+            tqdm(pool.map(play, cards), total=len(cards), disable=not progress, unit="board")
+        )
     return RangeMatch(cards.astype(np.uint8), np.array(chips))
 
 

@@ -41,7 +41,7 @@ def test_a_match_is_kept_resumed_and_replayed(
     assert (kept["agent"], kept["opponent"], kept["hands"]) == ("random", "always-call", 30)
     assert set(kept) == {
         *("agent", "opponent", "hands", "mbb", "low", "high", "estimator", "seconds_per_hand"),
-        "seed",
+        *("seed", "p_value"),
     }
     capsys.readouterr()
     assert run(monkeypatch, "replay", tmp_path, "--json") == 0

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -79,7 +81,7 @@ def test_a_resumed_match_is_the_same(tmp_path: Path) -> None:
     for row in (*rows[0], *rows[1]):
         assert row.pop("seconds_per_hand") > 0
     assert rows[0] == rows[1]
-    keys = {"agent", "opponent", "hands", "mbb", "low", "high", "estimator", "seed"}
+    keys = {"agent", "opponent", "hands", "mbb", "low", "high", "estimator", "seed", "p_value"}
     assert set(rows[0][0]) == keys
     log = play.check_log(next(out.glob("*.log")))
     assert log.hands == 50
@@ -143,3 +145,36 @@ def test_it_agrees_with_matches_of_tables() -> None:
     found = play.play_match([agent, caller], STACK, hands=2_000, seed=1, values=values()).best
     exact = holdem.range_match(one, (here, holdem.always(here, "c")), boards=200)
     assert abs(found.mbb - exact.mbb) < 4 * np.hypot(found.standard_error, exact.margin / 1.96)
+
+
+@pytest.mark.parametrize("form", ["tables on boards", "agents on boards", "hands of tables"])
+def test_known_matches_in_parts_are_the_same(form: str, tmp_path: Path) -> None:
+    """A match that is made longer, with a last step that is not whole, is one that was as long."""
+    here, agent, caller = game(POT), blueprint(), play.AlwaysCall()
+    sums = holdem.uniform_sums(here)
+    uniform = play.BlueprintAgent(here, sums, name="uniform")
+    how: dict[str, Any] = {"seed": 2, "out": tmp_path}
+    part: Callable[..., play.KnownMatch]
+    if form == "tables on boards":
+        whole = holdem.range_match((here, agent.sums), (here, sums), boards=12, seed=2)
+        part = functools.partial(play.play_on_boards, agent, uniform, STACK, **how)
+        short, long = {"boards": 11}, {"boards": 12}
+    elif form == "agents on boards":
+        whole = play.agents_range_match(agent, caller, STACK, boards=3, seed=2)
+        part = functools.partial(play.play_on_boards, agent, caller, STACK, **how)
+        short, long = {"boards": 2}, {"boards": 3}
+    else:
+        whole = holdem.hand_match([(here, agent.sums), (here, sums)], hands=12_000, seed=2)
+        part = functools.partial(play.play_by_tables, agent, uniform, **how)
+        short, long = {"hands": 8_800}, {"hands": 12_000}
+    first = part(**short)
+    assert first.found is not None
+    assert len(first.found.chips) < len(whole.chips)
+    with pytest.raises(ValueError, match="--resume goes on"):
+        part(**long)
+    found = part(**long, resume=True)
+    assert found.finished
+    assert found.found is not None
+    np.testing.assert_array_equal(found.found.chips, whole.chips)
+    assert json.loads((tmp_path / "result.json").read_text())["rows"] == found.rows
+    assert found.rows[0]["mbb"] == whole.mbb

@@ -136,6 +136,8 @@ def test_what_is_refused() -> None:
         holdem.hand_match([one] * 3)
     with pytest.raises(ValueError, match="entries is not of"):
         holdem.hand_match([one, (one[0], one[1][1:])])
+    with pytest.raises(ValueError, match="whole steps of 4096 deals, fewer than all"):
+        holdem.hand_match([one, one], hands=20_000, skip=4_095)
     with pytest.raises(ValueError, match="two deals"):
         holdem.hand_match([one, one], hands=2)
     with pytest.raises(ValueError, match="entries is not of"):

@@ -69,5 +69,7 @@ def test_what_is_refused() -> None:
         holdem.range_match(one, (game(5, "5bb", 3), one[1]))
     with pytest.raises(ValueError, match="entries is not of"):
         holdem.range_match(one, (one[0], one[1][:-1]))
+    with pytest.raises(ValueError, match="fewer than the 3 boards"):
+        holdem.range_match(one, one, boards=3, skip=3)
     with pytest.raises(ValueError, match="boards is 1 or more"):
         holdem.range_match(one, one, boards=0)

@@ -18,6 +18,10 @@ from jaxsolve.holdem.play._blueprint_agent import BlueprintAgent as BlueprintAge
 from jaxsolve.holdem.play._dealer_lines import Answered as Answered
 from jaxsolve.holdem.play._dealer_lines import answer_dealer as answer_dealer
 from jaxsolve.holdem.play._dealer_lines import public_hand as public_hand
+from jaxsolve.holdem.play._kept import write_rows as write_rows
+from jaxsolve.holdem.play._known_match import KnownMatch as KnownMatch
+from jaxsolve.holdem.play._known_match import play_by_tables as play_by_tables
+from jaxsolve.holdem.play._known_match import play_on_boards as play_on_boards
 from jaxsolve.holdem.play._lines import LineError as LineError
 from jaxsolve.holdem.play._lines import Lines as Lines
 from jaxsolve.holdem.play._log import CheckedLog as CheckedLog
@@ -26,7 +30,6 @@ from jaxsolve.holdem.play._log import LogTotal as LogTotal
 from jaxsolve.holdem.play._log import check_log as check_log
 from jaxsolve.holdem.play._match import AgentMatch as AgentMatch
 from jaxsolve.holdem.play._match import play_match as play_match
-from jaxsolve.holdem.play._match import write_rows as write_rows
 from jaxsolve.holdem.play._open import AGENTS as AGENTS
 from jaxsolve.holdem.play._open import close_agent as close_agent
 from jaxsolve.holdem.play._open import open_agent as open_agent

@@ -11,6 +11,7 @@ Where the hand has left the menu at a node, the agent checks and calls from ther
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -57,6 +58,7 @@ class BlueprintAgent:
         self.name, self.game, self.sums = name, game, sums
         self.strategy = TableStrategy(game, sums)
         self.view = MenuView(game)
+        self.checksum = zlib.crc32(np.ascontiguousarray(sums).data)
 
     def begin(self, hand: PublicHand, seat: int, *, number: int, key: int) -> MenuState:
         """See `HandAgent`."""

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import hashlib
 import itertools
-import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +19,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from jaxsolve.files import claim, load_arrays, save_arrays, uninterrupted, write_atomic
+from jaxsolve.files import claim, uninterrupted
 from jaxsolve.holdem._betting import no_limit
 from jaxsolve.holdem._blueprint_game import deal_cards
 from jaxsolve.holdem._hand_match import HandMatch
@@ -29,11 +27,11 @@ from jaxsolve.holdem._hand_values import DealtHands, HandValues
 from jaxsolve.holdem._menu_view import MenuView, Table
 from jaxsolve.holdem._translated_hands import play_corrected
 from jaxsolve.holdem.play._agent import HandAgent
+from jaxsolve.holdem.play._kept import KeptMatch, identity, write_rows
 from jaxsolve.holdem.play._log import HandLog
 from jaxsolve.holdem.play._play import PlayedHand, play_hand
 from jaxsolve.holdem.play._public_hand import new_hand
 
-_KIND = "match of hold'em"
 _CARDS, _KEYS, _VALUES = 0x3A7C4, 0x5EA7, 0xA1A7
 """Keep the numbers of cards, of agents and of AIVAT apart."""
 
@@ -80,6 +78,7 @@ class AgentMatch:
                 "estimator": estimator,
                 "seconds_per_hand": self.seconds / one.hands,
                 "seed": self.seed,
+                "p_value": one.p_value,
             }
             for estimator, one in found.items()
         ]
@@ -141,24 +140,23 @@ def play_match(
         agent.begin(first, seat, number=0, key=0)
     deals, step = -(-hands // n), max(1, -(-every // n))
     names = tuple(agent.name for agent in agents)
-    settings = {"agents": list(names), "stack": stack, "seed": seed, "deals_each": step,
-                "aivat": values is not None}  # fmt: skip
-    digest = hashlib.sha256(json.dumps(settings).encode()).hexdigest()[:8]
+    settings = {"agents": identity(agents), "stack": stack, "seed": seed, "form": "hands"}
+    settings["aivat"] = values is not None
     view = None if values is None else MenuView(values.game)
     with claim(out), uninterrupted() as stopped:
-        kept = _Kept(out, digest, settings, resume, deals, step)
+        shapes = {"plain": (n,)} if values is None else {"plain": (n,), "chips": (n,)}
+        kept = KeptMatch(out, settings, resume=resume, units=deals, step=step, shapes=shapes)
         log = HandLog(kept.log, rules, (stack,) * n)
-        done = len(kept.plain)
-        bar = tqdm(total=deals * n, initial=done * n, disable=not progress, unit="hand")
+        bar = tqdm(total=deals * n, initial=kept.done * n, disable=not progress, unit="hand")
         with contextlib.closing(log), bar:
-            while done < deals:
-                count, began = min(step, deals - done), time.perf_counter()
-                cards = deal_cards(seed ^ _CARDS, done, count, 2 * n + 5)
+            while kept.next and not stopped():
+                now, began = kept.next, time.perf_counter()
+                cards = deal_cards(seed ^ _CARDS, now.start, len(now), 2 * n + 5)
                 rotations: list[list[PlayedHand]] = [[] for _ in range(n)]
-                for deal, turn in itertools.product(range(done, done + count), range(n)):
+                for (k, deal), turn in itertools.product(enumerate(now), range(n)):
                     order = [(s + turn) % n for s in range(n)]  # the agent in each seat
                     played = play_hand(
-                        *([agents[i] for i in order], rules, stack, cards[deal - done].tolist()),
+                        *([agents[i] for i in order], rules, stack, cards[k].tolist()),
                         number=deal * n + turn,
                         keys=[_key(seed, deal, s) for s in range(n)],
                         seconds=seconds,
@@ -168,15 +166,13 @@ def play_match(
                     bar.update(1)
                     if stopped():
                         break
-                if len(rotations[-1]) < count:
+                if len(rotations[-1]) < len(now):
                     break
-                plain, chips = _estimates(rotations, cards, values, view, [seed, _VALUES, done])
-                done += count
-                kept.add(plain, chips, time.perf_counter() - began, log.size())
-                kept.write(_match(names, kept, values, done >= deals))
-                if stopped():
-                    break
-        found = _match(names, kept, values, done >= deals)
+                results = _estimates(rotations, cards, values, view, [seed, _VALUES, now.start])
+                kept.add(results, time.perf_counter() - began, log_size=log.size())
+                if out is not None:
+                    write_rows(out, _match(names, kept).rows())
+        found = _match(names, kept)
         if out is not None:
             write_rows(out, found.rows())
     return found
@@ -216,8 +212,8 @@ def _estimates(
     values: HandValues | None,
     view: MenuView | None,
     key: Sequence[int],
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Returns float64 [C, n] each: what the agents won, and AIVAT's estimate."""
+) -> dict[str, np.ndarray]:
+    """Returns float64 [C, n] each: what the agents won, and with values AIVAT's estimate."""
     n = len(rotations)
     plain, chips = np.zeros((2, len(cards), n))
     for turn, played in enumerate(rotations):
@@ -228,106 +224,15 @@ def _estimates(
             rng = np.random.default_rng([*key])
             dealt = DealtHands(values, values.game.deals_of(cards), cards, rng)
             chips[:, order] += play_corrected(_Recorded(played), dealt, view, rng)[0]
-    return plain / n, None if values is None else chips / n
+    return {"plain": plain / n} if values is None else {"plain": plain / n, "chips": chips / n}
 
 
-class _Kept:
-    """What is on the disk of a match, and what will be."""
-
-    def __init__(
-        self,
-        out: Path | None,
-        digest: str,
-        settings: dict[str, Any],
-        resume: bool,
-        deals: int,
-        step: int,
-    ) -> None:
-        n = len(settings["agents"])
-        self.out, self.settings = out, settings
-        self.plain, self.chips = np.zeros((0, n)), np.zeros((0, n))
-        self.sizes: list[int] = []
-        self.seconds = 0.0
-        self.file = None if out is None else out / f"match-{digest}.npz"
-        self.log = None if out is None else out / f"match-{digest}.log"
-        if self.file is None or self.log is None:
-            return
-        if self.file.exists():
-            if not resume:
-                raise ValueError(f"{out} has this match already; --resume goes on with it")
-            self._read(deals, step)
-        if self.log.exists():
-            with self.log.open("r+b") as file:
-                file.truncate(self.sizes[-1] if self.sizes else 0)
-
-    def add(
-        self, plain: np.ndarray, chips: np.ndarray | None, seconds: float, log_size: int
-    ) -> None:
-        """Adds a checkpoint's deals."""
-        self.plain = np.concatenate([self.plain, plain])
-        self.chips = np.concatenate([self.chips, plain if chips is None else chips])
-        self.sizes.append(log_size)
-        self.seconds += seconds
-
-    def write(self, match: AgentMatch) -> None:
-        """Writes the checkpoint and the rows."""
-        if self.out is None or self.file is None:
-            return
-        arrays = {"plain": self.plain, "chips": self.chips, "sizes": np.array(self.sizes)}
-        header = {"kind": _KIND, "settings": self.settings, "seconds": self.seconds}
-        save_arrays(self.file, header, arrays)
-        write_rows(self.out, match.rows())
-
-    def _read(self, deals: int, step: int) -> None:
-        assert self.file is not None
-        header, arrays = load_arrays(self.file, _KIND)
-        # Whole steps only, so that a longer match equals one that was as long from the start.
-        have = min(len(arrays["plain"]), deals)
-        have = have if have == deals else have // step * step
-        self.plain, self.chips = arrays["plain"][:have], arrays["chips"][:have]
-        self.sizes = arrays["sizes"][: -(-have // step)].tolist()
-        self.seconds = header["seconds"] * have / max(len(arrays["plain"]), 1)
-
-
-def write_rows(out: Path, rows: Sequence[dict[str, Any]]) -> None:
-    """Writes rows of a match to result.json in a directory; rows of other matches stay.
-
-    Raises:
-        ValueError: there is a result.json that is none of matches.
-    """
-    import jax
-
-    path = out / "result.json"
-    kept: list[dict[str, Any]] = []
-    if path.exists():
-        try:
-            found = json.loads(path.read_text())
-            right = found["name"] == "holdem match"
-            kept = found["rows"]
-        except (ValueError, KeyError, TypeError):
-            right = False
-        if not right:
-            raise ValueError(f"{path} is no result of matches; choose another directory")
-    new = {_match_of(row) for row in rows}
-    table = {
-        "name": "holdem match",
-        "device": jax.devices()[0].device_kind,
-        "jax": jax.__version__,
-        "rows": [*(row for row in kept if _match_of(row) not in new), *rows],
-    }
-    write_atomic(path, json.dumps(table, indent=1).encode())
-
-
-def _match_of(row: dict[str, Any]) -> tuple[Any, ...]:
-    return row.get("agent"), row.get("opponent"), row.get("estimator"), row.get("seed")
-
-
-def _match(
-    names: tuple[str, ...], kept: _Kept, values: HandValues | None, finished: bool
-) -> AgentMatch:
-    chips = None if values is None else kept.chips
-    seed = int(kept.settings["seed"])
-    return AgentMatch(names, kept.plain, chips, kept.seconds, seed, finished)
+def _match(names: tuple[str, ...], kept: KeptMatch) -> AgentMatch:
+    return AgentMatch(
+        *(names, kept.arrays["plain"], kept.arrays.get("chips"), kept.seconds),
+        seed=int(kept.settings["seed"]),
+        finished=kept.done == kept.units,
+    )
 
 
 def _key(seed: int, deal: int, seat: int) -> int:

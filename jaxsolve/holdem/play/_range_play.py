@@ -33,6 +33,7 @@ def agents_range_match(
     stack: int,
     *,
     boards: int = 10,
+    skip: int = 0,
     seed: int = 0,
     seconds: float | None = None,
     progress: bool = False,
@@ -47,6 +48,7 @@ def agents_range_match(
         second: the other.
         stack: chips before the hand; blinds are 50 and 100.
         boards: how many are sampled; equal seeds, the boards of `range_match`.
+        skip: leave out so many of the first ones.
         seed: of the boards and of the agents' keys.
         seconds: that a decision may take.
         progress: show a bar.
@@ -56,9 +58,12 @@ def agents_range_match(
     """
     if boards < 1:
         raise ValueError(f"boards is 1 or more, not {boards}")
+    if not 0 <= skip < boards:
+        raise ValueError(f"skip is 0 or more, and fewer than the {boards} boards, not {skip}")
     rng, chips = np.random.default_rng(seed), []
     cards = np.stack([np.sort(rng.choice(NUM_CARDS, 5, replace=False)) for _ in range(boards)])
-    for number, board in enumerate(tqdm(cards, disable=not progress, unit="board")):
+    cards = cards[skip:]
+    for number, board in enumerate(tqdm(cards, disable=not progress, unit="board"), skip):
         won = 0.0
         for turn, pair in enumerate(((first, second), (second, first))):
             keys = np.random.SeedSequence([seed, number]).generate_state(2, np.uint64)
