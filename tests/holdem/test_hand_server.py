@@ -152,7 +152,10 @@ ANSWERS = {
     "more than the stack": ("{line}:r2001", "'r2001' is not allowed here"),
     "a word": ("{line}:raise", "expected one action"),
     "no action": ("{line}", "expected ':' and an action"),
-    "another state": ("MATCHSTATE:1:0:c:AdAc|:c", "the answer is to"),
+    "other states": (
+        "\r\n".join(["MATCHSTATE:1:0:c:AdAc|:c"] * 100),
+        "100 answers to other states",
+    ),
     "an empty state": (":::::", "expected MATCHSTATE"),
     "nonsense": ("\x00\x01[1,2]", "expected MATCHSTATE"),
 }
@@ -174,6 +177,21 @@ def test_a_bad_answer_ends_the_hand(tmp_path: Path) -> None:
             assert client.comments[-1].startswith("# closed: in hand ")
             client.close()
     play.check_log(log)
+
+
+def test_answers_that_nobody_asked_for_do_not_count(tmp_path: Path) -> None:
+    """A client that answers every line plays on, as with the ACPC's dealer."""
+    log = tmp_path / "hands.log"
+    with serving(play.AlwaysCall(), log, hands=10) as server:
+        client = Caller(server.address)
+        client.say("VERSION:2.0.0")
+        while line := client.hear():
+            client.say(f"{line}:c")
+        assert left(log, 1) == ["# client 1 left: all 10 hands are played"]
+        client.close()
+    found = play.check_log(log)
+    assert found.hands == 10
+    assert sum("ignored an answer to" in x for x in found.notes) == 10
 
 
 def test_who_hangs_up_in_a_hand(tmp_path: Path) -> None:

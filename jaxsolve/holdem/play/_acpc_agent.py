@@ -12,6 +12,7 @@ import re
 import shlex
 import socket
 import subprocess
+import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -21,6 +22,9 @@ from jaxsolve.holdem.play._lines import LineError, Lines
 from jaxsolve.holdem.play._play import AgentError
 from jaxsolve.holdem.play._public_hand import PublicHand, match_state
 from jaxsolve.types import CHANCE
+
+MOST_STRAY = 100
+"""Answers to other states than the one that was asked for, in a row."""
 
 
 class Told(NamedTuple):
@@ -46,6 +50,7 @@ class AcpcAgent:
         *,
         name: str = "acpc",
         greeted: bool = False,
+        note: Callable[[str], None] = lambda _: None,
         stop: Callable[[], None] = lambda: None,
     ) -> None:
         """Takes a connection.
@@ -54,9 +59,11 @@ class AcpcAgent:
             lines: to the program; their patience is the time for an answer.
             name: for tables of results.
             greeted: whether the program's VERSION has been read.
+            note: told what is odd and does not matter, ten times at most.
             stop: called by `close`.
         """
         self.name, self.lines, self._greeted, self._stop = name, lines, greeted, stop
+        self._note, self._notes = note, 0
 
     def begin(self, hand: PublicHand, seat: int, *, number: int, key: int) -> Told:
         """See `HandAgent`."""
@@ -77,10 +84,7 @@ class AcpcAgent:
             check_version(self.lines.receive())
             self._greeted = True
         try:
-            said, word = parse_answer(self.lines.receive())
-            if str(said) != asked:
-                raise ValueError(f"the answer is to {_short(str(said))}, and asked was {asked}")
-            to = action_total(hand.rules, hand.state, word)
+            to = action_total(hand.rules, hand.state, self._answer(asked))
         except ValueError as error:
             raise AgentError(f"{self.name}: {error}") from None
         return Move(to), state._replace(last=hand)
@@ -93,6 +97,25 @@ class AcpcAgent:
         """Hangs up, and ends the program if it was started here."""
         self.lines.close()
         self._stop()
+
+    def _answer(self, asked: str) -> str:
+        """Returns the word that the program answers with; answers to other states do not count.
+
+        The ACPC's dealer leaves those out, too: a program may answer where it was not asked.
+
+        Raises:
+            ValueError: a line is no answer, or there are too many to other states.
+            LineError: the connection broke, or there was no answer in time.
+        """
+        until = time.monotonic() + self.lines.patience
+        for _ in range(MOST_STRAY):
+            said, word = parse_answer(self.lines.receive(until))
+            if str(said) == asked:
+                return word
+            if self._notes < 10:
+                self._notes += 1
+                self._note(f"{self.name}: ignored an answer to {_short(str(said))}")
+        raise ValueError(f"{MOST_STRAY} answers to other states than {asked}")
 
     def _tell(self, state: Told, hand: PublicHand, hands: Sequence[Sequence[int]]) -> str:
         """Sends what is new and returns the last line."""

@@ -45,14 +45,17 @@ class Lines:
         except OSError as error:
             raise LineError(f"hung up: {error.strerror or error}") from None
 
-    def receive(self) -> str:
+    def receive(self, until: float | None = None) -> str:
         """Returns the next line that is no comment, without its line break.
+
+        Args:
+            until: when to give up, of `time.monotonic`; by default the patience from now on.
 
         Raises:
             LineError: there is none in time, it is too long or not text, or the other side has
                 hung up.
         """
-        until = time.monotonic() + self.patience
+        until = time.monotonic() + self.patience if until is None else until
         for _ in range(MOST_COMMENTS):
             line = self._line(until)
             if not is_comment(line):

@@ -162,7 +162,7 @@ class HoldemServer(socketserver.ThreadingTCPServer):
             return f"hung up after {done.hands} hands that it dealt"
         check_version(first)
         name = f"client {number}"
-        client = AcpcAgent(lines, name=name, greeted=True)
+        client = AcpcAgent(lines, name=name, greeted=True, note=self.log.note)
         for hand in itertools.count() if self.hands is None else range(self.hands):
             seat = hand % 2  # of ours
             seats: list[HandAgent] = [client, client]
