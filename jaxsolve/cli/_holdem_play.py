@@ -13,6 +13,7 @@ import typer
 
 from jaxsolve.cli import _setup
 from jaxsolve.cli._games import show as show_table
+from jaxsolve.waiting import waiting
 
 if TYPE_CHECKING:
     from jaxsolve.holdem import HoldemGame
@@ -70,7 +71,8 @@ def match(
         agents: list[HandAgent] = []
         table = {"uniform", "call", "allin"}
         for text in (first, *([] if second in table else [second])):
-            agents.append(play.open_agent(text, patience=limit))
+            with waiting(f"opening {text}"):
+                agents.append(play.open_agent(text, patience=limit))
             opened.callback(play.close_agent, agents[-1])
         if second in table:
             agents.append(_simple(agents[0], second))
@@ -99,7 +101,8 @@ def match(
             if tables:
                 from jaxsolve.holdem import hand_values
 
-                values = hand_values((tables[0].game, tables[0].sums), seed=seed)
+                with waiting("learning values for AIVAT"):
+                    values = hand_values((tables[0].game, tables[0].sums), seed=seed)
             found = play.play_match(
                 *([agents[0], *[agents[1]] * (players - 1)], chips),
                 hands=hands or 1_000,
@@ -140,7 +143,8 @@ def serve(
     """
     from jaxsolve.holdem import play
 
-    who = play.open_agent(agent)
+    with waiting(f"opening {agent}"):
+        who = play.open_agent(agent)
     if isinstance(who, play.AcpcAgent):
         play.close_agent(who)
         raise ValueError(f"{agent}: a program outside cannot play with several clients at once")
@@ -178,7 +182,8 @@ def join(
     from jaxsolve import holdem as he
     from jaxsolve.holdem import play
 
-    who = play.open_agent(agent)
+    with waiting(f"opening {agent}"):
+        who = play.open_agent(agent)
     tables = [who] if isinstance(who, play.BlueprintAgent) else []
     players = tables[0].game.menu.players if tables else 2
     with contextlib.closing(play.dial(address, patience=limit)) as lines:

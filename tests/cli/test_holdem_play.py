@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -117,3 +118,32 @@ def test_serve_join_and_match(
     assert run(monkeypatch, "replay", log, "--json") == 0
     totals = {x["name"]: x for x in map(json.loads, capsys.readouterr().out.splitlines())}
     assert totals["client 1"]["mbb"] == pytest.approx(row["mbb"])
+
+
+@pytest.mark.slow
+def test_a_kill_loses_nothing_but_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """SIGKILL and Ctrl-C between two checkpoints; rows and log as without."""
+    words = ["match", "random", "always-call", "--hands", "600", "--every", "40", "--out"]
+    assert run(monkeypatch, *words, tmp_path / "whole") == 0
+    out = tmp_path / "out"
+    for how, code in ((signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)):
+        process = start(*words, str(out), "--resume")
+        before = checkpoint(out)
+        while checkpoint(out) == before and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(how)
+        process.communicate(timeout=60)
+        assert process.returncode == code
+    assert run(monkeypatch, *words, out, "--resume") == 0
+    logs = [next(folder.glob("*.log")).read_bytes() for folder in (out, tmp_path / "whole")]
+    assert logs[0] == logs[1]
+    rows = [json.loads((f / "result.json").read_text())["rows"] for f in (out, tmp_path / "whole")]
+    for row in (*rows[0], *rows[1]):
+        del row["seconds_per_hand"]
+    assert rows[0] == rows[1]
+
+
+def checkpoint(out: Path) -> int:
+    return max((file.stat().st_mtime_ns for file in out.glob("match-*.npz")), default=0)

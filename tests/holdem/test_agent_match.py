@@ -18,7 +18,7 @@ from jaxsolve.holdem import play
 
 @functools.cache
 def values() -> holdem.HandValues:
-    return holdem.hand_values((game(POT), chance_sums(game(POT))), hands=20_000)
+    return holdem.hand_values((game(POT), chance_sums(game(POT))), hands=5_000)
 
 
 class Stops(play.RandomAgent):

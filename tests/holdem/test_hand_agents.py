@@ -64,6 +64,7 @@ def test_hands_are_those_of_openspiel(players: int, stack: int) -> None:
         np.testing.assert_allclose(theirs.returns(), played.chips, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_hands_are_those_of_the_game() -> None:
     """Pot and all-in, by `games.Holdem`, whose states are stepped with the same cards and moves."""
     rules = games.load("holdem(stack=2000,sizes=[1])")
@@ -145,7 +146,6 @@ def test_on_its_menu_a_blueprint_plays_its_tables() -> None:
     table = holdem.Blueprint(agent.game, _tables(agent), 0.0)
     board = holdem.parse_cards("Td9d6h")
     hand = play.new_hand(holdem.HUNL, STACK).act(100).act(300).act(300).deal(board).act(300)
-    state = agent.begin(hand, 1, number=0, key=0)
     told, _ = agent.policy(agent.begin(play.new_hand(holdem.HUNL, STACK), 1, number=0, key=0), hand)
     line = "c r300 c / x"
     assert told.totals.tolist() == [300, 900, 2000]
@@ -153,7 +153,9 @@ def test_on_its_menu_a_blueprint_plays_its_tables() -> None:
     live = holdem.possible(board)
     np.testing.assert_allclose(told.policy[live], table.policy(line, board)[live], atol=1e-12)
     np.testing.assert_allclose(told.reach[live], table.reach(line, board)[live], atol=1e-12)
-    assert state.seat == 1
+    np.testing.assert_allclose(play.range_of(agent, hand, 1), table.reach(line, board), atol=1e-12)
+    raised, checked = table.policy("c")[:, 1], table.policy("c r300 c", board)[:, 0]
+    np.testing.assert_allclose(play.range_of(agent, hand, 0), raised * checked, atol=1e-12)
 
 
 def _tables(agent: play.BlueprintAgent):
@@ -233,15 +235,18 @@ def test_matches_over_ranges_are_those_of_tables() -> None:
     assert abs(same.chips[0]) > 1
 
 
-def test_local_best_responses_are_those_to_tables() -> None:
+@pytest.mark.parametrize("raises", few([False, True], (True).__eq__))
+def test_local_best_responses_are_those_to_tables(raises: bool) -> None:
     """On a menu of pot and all-in without end, which is what the responder bets."""
     agent = blueprint(POT, True)
-    for raises in (False, True):
-        how = {"boards": 1, "runouts": 8, "seed": 5, "raises": raises}
-        want = holdem.local_best_response((agent.game, agent.sums), **how)
-        found = play.agent_local_best_response(agent, STACK, **how)
-        np.testing.assert_array_equal(found.boards, want.boards)
-        np.testing.assert_allclose(found.chips, want.chips, rtol=1e-4, atol=1e-3)
-        assert found.chips[0] > 1
+    how = {"boards": 1, "runouts": 8, "seed": 5, "raises": raises}
+    want = holdem.local_best_response((agent.game, agent.sums), **how)
+    found = play.agent_local_best_response(agent, STACK, **how)
+    np.testing.assert_array_equal(found.boards, want.boards)
+    np.testing.assert_allclose(found.chips, want.chips, rtol=1e-4, atol=1e-3)
+    assert found.chips[0] > 1
+
+
+def test_a_caller_is_beaten_by_its_local_best_response() -> None:
     caller = play.agent_local_best_response(play.AlwaysCall(), STACK, boards=2, runouts=16)
     assert caller.mbb > 1_000

@@ -11,6 +11,7 @@ from jaxsolve.holdem.play._agent import RangeAgent as RangeAgent
 from jaxsolve.holdem.play._agent import RangePolicy as RangePolicy
 from jaxsolve.holdem.play._agent import drawn as drawn
 from jaxsolve.holdem.play._agent import moves_allowed as moves_allowed
+from jaxsolve.holdem.play._agent import range_of as range_of
 from jaxsolve.holdem.play._agent_response import (
     agent_local_best_response as agent_local_best_response,
 )

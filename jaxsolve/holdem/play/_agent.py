@@ -18,7 +18,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from jaxsolve.holdem._betting import FOLD
-from jaxsolve.holdem._cards import hand_index
+from jaxsolve.holdem._cards import NUM_HANDS, hand_index
+from jaxsolve.holdem._cells import possible
 from jaxsolve.holdem.play._public_hand import PublicHand
 
 
@@ -134,6 +135,27 @@ def drawn(told: RangePolicy, hand: PublicHand, cards: Sequence[int], key: int) -
     # The last move that is possible takes what rounding leaves.
     chosen = min(int((row.cumsum() <= at).sum()), int(np.flatnonzero(row)[-1]))
     return Move(int(told.totals[chosen]), told.totals, row)
+
+
+def range_of(agent: RangeAgent, hand: PublicHand, seat: int, *, key: int = 0) -> np.ndarray:
+    """Returns float64 [1326], how likely an agent makes its moves of a hand with each of its cards.
+
+    For beliefs about a player who plays like the agent, at any moment of the hand.
+
+    Args:
+        agent: that tells its range.
+        hand: so far, whoever is to act.
+        seat: of the agent.
+        key: of the agent's draws.
+    """
+    first, *rest = hand.path()
+    state, reach = agent.begin(first, seat, number=0, key=key), np.ones(NUM_HANDS)
+    for after in rest:
+        before = after.before
+        if before is not None and after.move is not None and before.actor == seat:
+            told, state = agent.policy(state, before)
+            reach = reach * told.policy[:, told.totals == after.move].sum(1)
+    return np.where(possible(hand.board), reach, 0.0)
 
 
 def moves_allowed(hand: PublicHand, *raises: int) -> np.ndarray:

@@ -63,8 +63,10 @@ class HandLog:
         self._write(hand_line(played, number, names))
 
     def note(self, text: str) -> None:
-        """Adds a comment."""
-        self._write("# " + " ".join(ascii(text)[1:-1].split()))
+        """Adds a comment, of 500 letters at most."""
+        self._write(
+            "# " + " ".join(text.split()).encode("ascii", "backslashreplace").decode()[:500]
+        )
 
     def size(self) -> int:
         """Returns the bytes that are in the file, on the disk."""
