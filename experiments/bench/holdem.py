@@ -1,15 +1,20 @@
-"""Speed on hold'em spots, native and in plain JAX: `python experiments/bench/holdem.py --out D`.
+"""Speed and memory on hold'em spots: `python experiments/bench/holdem.py --out D`.
 
-The four spots of the published table (an AVX Rust solver: rivers .064 and .343 ms on one
-thread, turns 22.5 and 87.7 ms on one, 9.8 and 41.9 ms on two) and a batch of rivers. Times are of
-iterations after compilation; the time to an exploitability is the sum of iterations up to there.
+In C++ with 32 and 16 bits and with one thread and all, and in plain JAX. Each row is a process of
+its own, whose peak of memory it has. What a user waits for is all that `holdem.solve` does once its
+modules are loaded: betting, tables, iterations, measuring. An AVX Rust solver's figures on the same
+spots stand beside them, from other machines.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import resource
 import statistics
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -28,8 +33,20 @@ RESULTS = Path(__file__).parent / "results"
 TARGETS = (0.005, 0.001)
 """Shares of the pot."""
 
-PEER_MS = {"river": 0.064, "river, all hands": 0.343, "turn": 22.5, "turn, all hands": 87.7}
-"""The Rust solver on one thread, another machine (specification of the spots)."""
+RUST_MS = {
+    "river": {1: 0.064},
+    "river, all hands": {1: 0.343},
+    "turn": {1: 22.5, 2: 9.8},
+    "turn, all hands": {1: 87.7, 2: 41.9},
+    "flop E": {2: 237.0},
+}
+"""An iteration of the Rust solver by threads, on other machines."""
+
+QUARTER = "22+,A2s+,K9s+,Q9s+,J9s+,T8s+,97s+,87s,76s,65s,A9o+,KTo+,QTo+,JTo"
+"""A quarter of all hands."""
+
+QUIET = 0.3
+"""Load of other work below which a row counts as quiet."""
 
 
 def spots(quick: bool) -> dict[str, holdem.Spot]:
@@ -38,123 +55,158 @@ def spots(quick: bool) -> dict[str, holdem.Spot]:
     for name in ("river",) if quick else ("river", "turn"):
         spot = holdem.Spot.load(EXAMPLES / f"{name}.toml")
         out[name] = spot
-        out[f"{name}, all hands"] = holdem.Spot.parse(
-            {**spot.as_dict(), "oop": "full", "ip": "full"}
-        )
+        everything = {**spot.as_dict(), "oop": "full", "ip": "full"}
+        out[f"{name}, all hands"] = holdem.Spot.parse(everything)
+    if not quick:
+        flop = {"board": "Td9d6h", "pot": 60, "stack": 970, "oop": QUARTER, "ip": QUARTER}
+        flop["sizes"] = {"bet": ["75%"], "raise": ["a"]}
+        out["flop E"] = holdem.Spot.parse(flop)
     return out
 
 
-def measure(
-    name: str, spot: holdem.Spot, operator: str, needed: dict[str, list[int | None]]
-) -> dict[str, Any]:
-    """Returns the row of a spot: time an iteration, and to each target.
+def measure(name: str, form: str, threads: int, quick: bool) -> dict[str, Any]:
+    """Returns the row of a spot: time an iteration, and what a user waits for each target.
 
     Args:
         name: of the spot.
-        spot: the spot.
-        operator: form of the payoffs.
-        needed: iterations to each target by spot; found here where it is missing.
+        form: "32 bits", "16 bits", or a form of the payoffs in JAX.
+        threads: of C++.
+        quick: a target of 5% of the pot.
     """
+    spot = spots(quick)[name]
     begin = time.perf_counter()
-    tree = holdem.spot_tree(spot, operator=operator)
-    build = time.perf_counter() - begin
-    solver = js.dcfr()
-    bare = tree.tree.replace(names=None)
-    many = jnp.asarray(10_000, jnp.int32)
-    begin = time.perf_counter()
-    state = run(bare, solver, init_state(bare, solver), jnp.asarray(1, jnp.int32), many)
-    jax.block_until_ready(state.iteration)
-    compiled = time.perf_counter() - begin
-    count, took = 1, 0.0
-    # A call copies the state once, 600 MB on the turn with all hands: enough iterations to hide it.
-    while took < 2.0 and count < 1 << 14:
-        count *= 2
-        state, took = _timed(bare, solver, state, count, many)
-    times = []
-    for _ in range(5):
-        state, took = _timed(bare, solver, state, count, many)
-        times.append(took / count)
-    each = statistics.median(times)
-    entries = sum(len(r.rows.action) for r in tree.rows) * len(tree.hands)
+    bits = int(form.split()[0]) if form.endswith("bits") else None
+    tree = holdem.spot_tree(spot, operator=None if bits else form)
     row: dict[str, Any] = {
         "spot": name,
-        "operator": operator,
+        "form": form,
+        "threads": threads,
         "hands": len(tree.hands),
         "decision_nodes": tree.num_decision_nodes,
-        "threads": len(os.sched_getaffinity(0)),
         "device": device_name(),
-        "build_seconds": round(build, 2),
-        "compile_seconds": round(compiled, 2),
-        "ms_per_iteration": 1e3 * each,
-        "ns_per_entry": 1e9 * each / (2 * entries),
     }
-    if name not in needed:
-        needed[name] = _iterations_to(tree)
-    for share, iterations in zip(TARGETS, needed[name], strict=True):
-        seconds = None if iterations is None else iterations * each
-        row[f"seconds_to_{100 * share:g}pct"] = seconds
-    row["ms_rust_1_thread_elsewhere"] = PEER_MS[name]
+    if bits is None:
+        each = _each_in_jax(tree)
+        row["build_seconds"] = tree.tree.info.build_seconds
+    else:
+        engine = holdem.spot_engine(tree, js.dcfr(), bits=bits, threads=threads)
+        assert engine is not None
+        state = engine.prepare(engine.fresh(), 10_000)
+        row["build_seconds"] = time.perf_counter() - begin
+        row["state_mib"] = sum(x.nbytes for x in state.arrays) / 2**20
+        each = _each(lambda n: engine.advance(state, n, 10_000))
+        row["measuring_ms"] = 1e3 * _each(lambda n: [engine.measure(state) for _ in range(n)])
+        del state
+    row["ms_per_iteration"] = 1e3 * each
+    row |= dict.fromkeys(f"seconds_to_{100 * share:g}pct" for share in TARGETS)
+    if bits is not None:
+        for share in (0.05,) if quick else TARGETS:
+            begin = time.perf_counter()
+            found = holdem.solve(
+                holdem.spot_tree(spot), target=share * spot.pot, bits=bits, threads=threads,
+                progress=False,
+            )  # fmt: skip
+            waited = time.perf_counter() - begin
+            row[f"seconds_to_{100 * share:g}pct"] = waited if found.status == "target" else None
+            row["iterations"] = found.iterations
+    row["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+    row["ms_rust_elsewhere"] = RUST_MS[name].get(threads)
     return row
 
 
-def batch(spot: holdem.Spot, size: int, operator: str) -> dict[str, Any]:
+def batch(size: int, threads: int) -> dict[str, Any]:
     """Returns the row of rivers on different boards, solved in one call."""
+    spot = holdem.Spot.load(EXAMPLES / "river.toml")
     rng = np.random.default_rng(0)
     turn = spot.board[:4]
     rivers = rng.permutation([c for c in range(52) if c not in turn])[:size]
     base = {**spot.as_dict(), "oop": "full", "ip": "full"}
-    many = [
-        holdem.Spot.parse({**base, "board": holdem.cards_name((*turn, int(c)))})
+    trees = [
+        holdem.spot_tree(holdem.Spot.parse({**base, "board": holdem.cards_name((*turn, int(c)))}))
         for c in np.resize(rivers, size)
     ]
-    trees = [holdem.spot_tree(s, operator=operator, symmetric=False, num_hands=1081) for s in many]
-    holdem.solve_spots(trees, iterations=2)
+    holdem.solve_spots(trees, iterations=2, threads=threads)
     seconds = []
-    for iterations in (20, 120):
+    for iterations in (100, 600):
         begin = time.perf_counter()
-        holdem.solve_spots(trees, iterations=iterations)
+        holdem.solve_spots(trees, iterations=iterations, measure_every=iterations, threads=threads)
         seconds.append(time.perf_counter() - begin)
-    each = (seconds[1] - seconds[0]) / 100
-    entries = sum(len(r.rows.action) for r in trees[0].rows) * 1081 * size
+    each = (seconds[1] - seconds[0]) / 500
     return {
         "spot": f"{size} rivers, all hands, one call",
-        "operator": operator,
+        "form": "32 bits",
+        "threads": threads,
         "hands": 1081,
         "decision_nodes": size * trees[0].num_decision_nodes,
-        "threads": len(os.sched_getaffinity(0)),
         "device": device_name(),
         "ms_per_iteration": 1e3 * each,
         "ms_per_river": 1e3 * each / size,
-        "ns_per_entry": 1e9 * each / (2 * entries),
     }
 
 
-def _timed(tree: Any, solver: Any, state: Any, count: int, many: Any) -> tuple[Any, float]:
-    begin = time.perf_counter()
-    state = run(tree, solver, state, jnp.asarray(count, jnp.int32), many)
-    jax.block_until_ready(state.iteration)
-    return state, time.perf_counter() - begin
+def _each(call: Any) -> float:
+    """Returns the median seconds of one of many, after enough to take .3 s a call."""
+    count, took = 1, 0.0
+    while took < 0.3 and count < 1 << 14:
+        count *= 2
+        begin = time.perf_counter()
+        call(count)
+        took = time.perf_counter() - begin
+    times = []
+    for _ in range(5):
+        begin = time.perf_counter()
+        call(count)
+        times.append((time.perf_counter() - begin) / count)
+    return statistics.median(times)
 
 
-def _iterations_to(tree: holdem.SpotTree) -> list[int | None]:
-    """Returns the first measured iteration at or below each target."""
-    result = js.solve(
-        tree.tree,
-        js.dcfr(),
-        iterations=2_000,
-        measure_every=10,
-        target=TARGETS[-1] * tree.spot.pot,
-        progress=False,
-    )
-    curve = result.curve
-    found: list[int | None] = []
-    for share in TARGETS:
-        below = np.flatnonzero(np.asarray(curve.exploitability) <= share * tree.spot.pot)
-        found.append(int(curve.iteration[below[0]]) if len(below) else None)
-    return found
+def _each_in_jax(tree: holdem.SpotTree) -> float:
+    bare, solver = tree.tree.replace(names=None), js.dcfr()
+    many = jnp.asarray(10_000, jnp.int32)
+    state = [init_state(bare, solver)]
+
+    def iterate(count: int) -> None:
+        state[0] = run(bare, solver, state[0], jnp.asarray(count, jnp.int32), many)
+        jax.block_until_ready(state[0].iteration)
+
+    iterate(1)
+    return _each(iterate)
 
 
-def main(argv: list[str] | None = None) -> Report:
+def _in_process(job: dict[str, Any]) -> dict[str, Any]:
+    """Returns the row of a job, done by a process of its own."""
+    before = os.times()
+    start = time.perf_counter()
+    command = [sys.executable, __file__, "--job", json.dumps(job)]
+    made = subprocess.run(command, capture_output=True, text=True, check=True)
+    row: dict[str, Any] = json.loads(made.stdout.splitlines()[-1])
+    after = os.times()
+    mine = after.children_user + after.children_system
+    mine -= before.children_user + before.children_system
+    row["seconds"] = time.perf_counter() - start
+    row["processor_seconds"] = mine
+    return row
+
+
+def jobs(quick: bool) -> list[dict[str, Any]]:
+    """Returns what to measure."""
+    most = len(os.sched_getaffinity(0))
+    counts = sorted({1, most})
+    out: list[dict[str, Any]] = []
+    plain = "prefix" if jax.default_backend() == "cpu" else "dense"
+    for name, spot in spots(quick).items():
+        if native.host_library("spots") is not None:
+            for bits in ("32 bits", "16 bits"):
+                some = [1] if len(spot.board) == 5 else counts
+                out += [{"name": name, "form": bits, "threads": n, "quick": quick} for n in some]
+        if name != "flop E":
+            out.append({"name": name, "form": plain, "threads": most, "quick": quick})
+    if native.host_library("spots") is not None:
+        out += [{"size": 16 if quick else 64, "threads": n} for n in counts]
+    return out
+
+
+def main(argv: list[str] | None = None) -> Report | None:
     """Runs the benchmark and returns its report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("runs/bench_holdem"))
@@ -162,28 +214,25 @@ def main(argv: list[str] | None = None) -> Report:
     parser.add_argument(
         "--record", action="store_true", help="also write experiments/bench/results"
     )
+    parser.add_argument("--job", type=json.loads, help=argparse.SUPPRESS)
     given = parser.parse_args(argv)
+    if given.job is not None:
+        print(json.dumps((batch if "size" in given.job else measure)(**given.job)))
+        return None
     begin = time.perf_counter()
-    plain = "prefix" if jax.default_backend() == "cpu" else "dense"
-    operators = ["native"] * native.available() + [plain]
     rows: list[dict[str, Any]] = []
     report = Report("bench_holdem", given.quick, 0.0, rows)
     report.extra = {"load_average_at_start": os.getloadavg()[0]}
-    needed: dict[str, list[int | None]] = {}
-    jobs: list[tuple[Any, ...]] = [
-        (measure, name, spot, operator, needed)
-        for name, spot in spots(given.quick).items()
-        for operator in operators
-    ]
-    river = holdem.Spot.load(EXAMPLES / "river.toml")
-    jobs += [(batch, river, 16 if given.quick else 64, operator) for operator in operators]
-    for job, *arguments in jobs:
-        rows.append(job(*arguments))
+    report.extra["quiet"] = os.getloadavg()[0] < QUIET
+    for job in jobs(given.quick):
+        rows.append(_in_process(job))
         last = rows[-1]
-        print(f"{last['spot']}, {last['operator']}: {last['ms_per_iteration']:.4g} ms an iteration")
+        print(
+            f"{last['spot']}, {last['form']}, {last['threads']} threads: "
+            f"{last['ms_per_iteration']:.4g} ms an iteration"
+        )
         report.seconds = time.perf_counter() - begin
         report.save(given.out)
-        jax.clear_caches()
     report.extra["load_average_at_end"] = os.getloadavg()[0]
     report.save(given.out)
     if given.record:

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
+import numpy as np
 
 import jaxsolve as js
 from experiments._report import Report, device_name, slug
 from jaxsolve import holdem
-from jaxsolve.solvers import average_policy, init_state, run
 
 RESULTS = Path(__file__).parent / "results"
 """Committed results, one JSON file per device and version of JAX."""
@@ -77,13 +76,11 @@ def main(
     spot = holdem.flop_holdem(stack=plan.stack, sizes=plan.sizes, cap=plan.cap)
     built = time.perf_counter() - begin
     say(f"built in {built:.0f} s: {spot!r}")
-    solver = js.load_solver(plan.solver)
-    tree = spot.tree.replace(names=None)
-    state = init_state(tree, solver)
-    horizon = jnp.asarray(plan.points[-1], jnp.int32)
+    engine = holdem.spot_engine(spot, js.load_solver(plan.solver))
+    if engine is None:
+        raise ValueError("the whole game is solved in C++: it needs a compiler, a CPU and float32")
     start = time.perf_counter()
-    state = run(tree, solver, state, jnp.asarray(0, jnp.int32), horizon)
-    jax.block_until_ready(state.iteration)
+    state = engine.prepare(engine.fresh(), plan.points[-1])
     compiled = time.perf_counter() - start
     rows: list[dict[str, Any]] = []
     seconds, done = 0.0, 0
@@ -101,11 +98,10 @@ def main(
     }
     for point in plan.points:
         start = time.perf_counter()
-        state = run(tree, solver, state, jnp.asarray(point - done, jnp.int32), horizon)
-        jax.block_until_ready(state.iteration)
+        state = engine.advance(state, point - done, plan.points[-1])
         seconds += time.perf_counter() - start
         done = point
-        blind, button = (float(x) for x in _best(tree, state))
+        blind, button = (float(x) for x in np.add(*engine.payoffs(state)))
         rows.append(
             {
                 "menu": plan.menu,
@@ -126,12 +122,6 @@ def main(
         stem = slug(f"{jax.default_backend()} {device_name()}") + f"-jax{jax.__version__}"
         (RESULTS / f"{stem}.json").write_text(report.as_json(digits=6))
     return report
-
-
-@jax.jit
-def _best(tree: js.PublicTree, state: Any) -> Any:
-    """Returns what best responses earn, in chips: (big blind, button)."""
-    return js.best_response_values(tree, average_policy(tree, state._replace(minimizer=())))
 
 
 def _figure(rows: list[dict[str, Any]]) -> Any:

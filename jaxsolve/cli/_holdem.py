@@ -65,11 +65,21 @@ def solve(
     symmetric: Annotated[
         bool, typer.Option(help="put runouts together that are equal up to names of suits")
     ] = True,
+    bits: Annotated[
+        int | None, typer.Option(help="of each number that is kept, 32 or 16; what fits by default")
+    ] = None,
+    threads: Annotated[int | None, typer.Option(help="all processors by default", min=1)] = None,
+    pictures: Annotated[
+        bool, typer.Option("--pictures", help="root.png, range_oop.png, range_ip.png, curve.png")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="print sizes and memory, and solve nothing")
+    ] = False,
     x64: _setup.X64 = False,
 ) -> None:
     """Solve a spot, into --out: result.json, root.csv, curve.csv, policy.npz and a checkpoint.
 
-    With matplotlib the pictures root.png, range_oop.png, range_ip.png and curve.png, too.
+    With --pictures (and matplotlib) also the root, both ranges and the curve as PNG.
     """
     _setup.check_out(out)
     if resume and out is None:
@@ -84,7 +94,10 @@ def solve(
     logging.getLogger("jax").setLevel(logging.WARNING)
     where = he.Spot.load(spot)
     with waiting("building the tree"):
-        tree = he.spot_tree(where, operator=operator, symmetric=symmetric)
+        tree = he.spot_tree(where, operator=operator, symmetric=symmetric, check=not dry_run)
+    if dry_run:
+        _holdem_results.show_memory(tree)
+        return
     print(repr(tree), file=sys.stderr)
 
     def report(iteration: int, seconds: float, chips: float) -> None:
@@ -103,11 +116,13 @@ def solve(
             out=out,
             resume=resume,
             callback=report,
+            bits=bits,
+            threads=threads,
         )
         with uninterrupted():
             if out is not None:
                 with waiting(f"writing {out}"):
-                    _write(result, out)
+                    _write(result, out, pictures=pictures)
             if not as_json:
                 with waiting("computing values"):
                     rows = result.node().summary_rows()
@@ -122,7 +137,7 @@ def solve(
         raise typer.Exit(1)
 
 
-def _write(result: SpotResult, out: Path) -> None:
+def _write(result: SpotResult, out: Path, *, pictures: bool) -> None:
     """Writes the files of a run."""
     import jax
 
@@ -131,6 +146,8 @@ def _write(result: SpotResult, out: Path) -> None:
     result.save(out, device=jax.devices()[0].device_kind, jax=jax.__version__)
     root = result.node()
     write_atomic(out / "root.csv", _holdem_results.csv_text(root.rows()).encode())
+    if not pictures:
+        return
     try:
         from jaxsolve.holdem import range_grid
 

@@ -6,7 +6,7 @@ import csv
 import io
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,9 @@ from jaxsolve.cli._games import show as show_table
 from jaxsolve.files import write_atomic, write_figure
 from jaxsolve.view import document
 from jaxsolve.waiting import waiting
+
+if TYPE_CHECKING:
+    from jaxsolve.holdem import SpotTree
 
 Folder = Annotated[
     Path, typer.Argument(help="a folder of jaxsolve holdem solve --out", metavar="DIR")
@@ -149,6 +152,29 @@ def show_rows(rows: list[dict[str, Any]]) -> None:
         cells = (row.get(key, "") for key in keys)
         table.add_row(*(v if isinstance(v, str) else f"{v:.4f}" for v in cells))
     show_table(table)
+
+
+def show_memory(tree: SpotTree) -> None:
+    """Prints the sizes of a spot, and the memory that solving it takes."""
+    import rich.table
+
+    from jaxsolve import holdem as he
+    from jaxsolve.tree import free_bytes
+
+    print(repr(tree))
+    free = free_bytes()
+    table = rich.table.Table("bits of a number")
+    for name in ("numbers", "state", "tables", "scratch", "total", "fits"):
+        table.add_column(name, justify="right")
+    for bits in (32, 16):
+        need = he.spot_bytes(tree, bits)
+        sizes = (need.state, need.tables, need.scratch, need.total)
+        fits = "" if free is None else "yes" if need.total <= free else "no"
+        mib = (f"{size / 2**20:,.1f} MiB" for size in sizes)
+        table.add_row(str(bits), f"{2 * need.entries:,}", *mib, fits)
+    show_table(table)
+    if free is not None:
+        print(f"{free / 2**20:,.1f} MiB are free; Python and JAX take about 250 MiB besides")
 
 
 def csv_text(rows: list[dict[str, Any]]) -> str:

@@ -72,6 +72,9 @@ from jaxsolve.holdem._cells import cell_shares as cell_shares
 from jaxsolve.holdem._cells import possible as possible
 from jaxsolve.holdem._display import range_html as range_html
 from jaxsolve.holdem._display import strategy_html as strategy_html
+from jaxsolve.holdem._engine import SpotEngine as SpotEngine
+from jaxsolve.holdem._engine import SpotState as SpotState
+from jaxsolve.holdem._engine import spot_engine as spot_engine
 from jaxsolve.holdem._equity import equity as equity
 from jaxsolve.holdem._export import export_csv as export_csv
 from jaxsolve.holdem._flop_holdem import flop_holdem as flop_holdem
@@ -123,6 +126,8 @@ from jaxsolve.holdem._sizes import totals as totals
 from jaxsolve.holdem._solve import solve as solve
 from jaxsolve.holdem._solve import solve_spots as solve_spots
 from jaxsolve.holdem._spot import Spot as Spot
+from jaxsolve.holdem._spot_memory import SpotBytes as SpotBytes
+from jaxsolve.holdem._spot_memory import spot_bytes as spot_bytes
 from jaxsolve.holdem._spot_tree import Lock as Lock
 from jaxsolve.holdem._spot_tree import SpotTree as SpotTree
 from jaxsolve.holdem._spot_tree import spot_tree as spot_tree

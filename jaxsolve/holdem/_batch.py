@@ -16,7 +16,6 @@ from jaxsolve.holdem._cards import cards_name, parse_cards
 from jaxsolve.holdem._result import SPOT, SpotResult, load_result
 from jaxsolve.holdem._solve import parse_target, solve
 from jaxsolve.holdem._spot import Spot
-from jaxsolve.holdem._spot_tree import hands_in, spot_tree
 
 REPORT = "report.csv"
 
@@ -68,7 +67,6 @@ def solve_boards(
     path, out = Path(spot), Path(out)
     parse_target(target, 1.0)
     spots = _spots(path, boards)
-    room = max(len(hands_in(one)) for one in spots)
     rows: list[BoardRow] = []
     with tqdm(total=len(spots), disable=not progress, unit="board") as bar:
         for one in spots:
@@ -81,11 +79,8 @@ def solve_boards(
                 if not isinstance(found, Spot) or found.as_dict() != one.as_dict():
                     raise ValueError(f"{folder} holds another spot; choose another --out")
             else:
-                # Rivers share a program, because their hands are padded to one number.
-                river = len(one.board) == 5
-                tree = spot_tree(one, symmetric=not river, num_hands=room if river else None)
                 result = solve(
-                    tree, target=target, out=folder, resume=True, progress=False, **options
+                    one, target=target, out=folder, resume=True, progress=False, **options
                 )
                 if result.status == "interrupted":
                     raise KeyboardInterrupt

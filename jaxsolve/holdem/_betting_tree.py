@@ -9,7 +9,7 @@ import dataclasses
 import enum
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -55,6 +55,9 @@ class Situation:
     aggressor: int
 
 
+BATCH = 128
+"""States of one call of the rules."""
+
 Menu = Callable[[Situation], list[int]]
 """Totals on this street that a player may bet or raise to, ascending."""
 
@@ -70,8 +73,7 @@ class BettingTree:
         actor: int8 [P], of decisions.
         street: int8 [P], 0 for the first street of the tree.
         spent: int32 [P, 2], chips put in over the whole hand.
-        label: the action in words, "" for the first.
-        children: the nodes that follow each.
+        label: object [P], the action in words, "" for the first.
     """
 
     parent: np.ndarray
@@ -80,8 +82,22 @@ class BettingTree:
     actor: np.ndarray
     street: np.ndarray
     spent: np.ndarray
-    label: tuple[str, ...]
-    children: tuple[tuple[int, ...], ...]
+    label: np.ndarray
+
+    @functools.cached_property
+    def num_children(self) -> np.ndarray:
+        """int [P], nodes that follow each."""
+        return np.bincount(self.parent[1:], minlength=self.num_nodes)
+
+    @functools.cached_property
+    def first_child(self) -> np.ndarray:
+        """int [P], the first of the nodes that follow each; they are next to each other."""
+        return 1 + np.cumsum(self.num_children) - self.num_children
+
+    def children(self, node: int) -> range:
+        """Returns the nodes that follow one."""
+        first = int(self.first_child[node])
+        return range(first, first + int(self.num_children[node]))
 
     @property
     def num_nodes(self) -> int:
@@ -103,25 +119,53 @@ class BettingTree:
         Raises:
             ValueError: there is no such line; says what can be done where it leaves the tree.
         """
-        return find_line(line, self.children.__getitem__, self.label, self.line)
+        return find_line(line, self.children, self.label, self.line)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Entry:
-    """A node on its way into the tree, and what the state of the betting does not tell.
+class _Known(NamedTuple):
+    """What the state of the betting does not tell.
 
     Attributes:
         base: chips that each player had put in before this street.
-        aggressor: who made the last bet or raise of this street.
+        aggressor: who made the last bet or raise of this street, -1 if nobody did.
         before: the same of the street before.
     """
 
-    parent: int
-    action: int
-    label: str
     base: int
     aggressor: int = -1
     before: int = -1
+
+
+class _Move(NamedTuple):
+    """One action: the player's total over the whole hand, its name, and who bet last then."""
+
+    to: int
+    label: str
+    aggressor: int
+
+
+@dataclasses.dataclass
+class _Situations:
+    """Situations of the betting, each once (N of them, M moves).
+
+    Lines that come to the same chips and the same right to act go on alike, so the tree has many
+    times more nodes.
+
+    Attributes:
+        states: int [N, ...], rows of `BetState`, in the order in which they were found.
+        known: of each.
+        kind: of each.
+        first: where the moves of each begin among all, and their number [N].
+        moves: all of them.
+        after: the situation after each move.
+    """
+
+    states: list[np.ndarray] = dataclasses.field(default_factory=list)
+    known: list[_Known] = dataclasses.field(default_factory=list)
+    kind: list[Kind] = dataclasses.field(default_factory=list)
+    first: list[tuple[int, int]] = dataclasses.field(default_factory=list)
+    moves: list[_Move] = dataclasses.field(default_factory=list)
+    after: list[int] = dataclasses.field(default_factory=list)
 
 
 def betting_tree(rules: Betting, start: BetState, menu: Menu) -> BettingTree:
@@ -132,61 +176,117 @@ def betting_tree(rules: Betting, start: BetState, menu: Menu) -> BettingTree:
         start: a state in which somebody acts.
         menu: the sizes on offer.
     """
-    first = int(start.street)
-    nodes: list[tuple[_Entry, Kind, int, int, np.ndarray]] = []
-    states = jax.tree.map(lambda x: np.asarray(x)[None], start)
-    # Blinds belong to the first street; what both have put in alike was put in before.
-    equal = int(start.spent.min()) == int(start.spent.max())
-    entries = [_Entry(-1, FOLD, "", int(start.spent.max()) if equal else 0)]
-    while entries:
-        kinds = _kinds(rules, states)
-        low = _batched(rules, _low, states)
-        size = len(nodes)
-        following: list[int] = []
-        coming: list[_Entry] = []
-        for k, entry in enumerate(entries):
-            one = jax.tree.map(lambda x, k=k: x[k], states)
-            street = int(one.street) - first
-            if entry.parent >= 0 and street > nodes[entry.parent][3]:
-                base, before = int(one.spent.max()), entry.aggressor
-                entry = dataclasses.replace(entry, base=base, aggressor=-1, before=before)
-            nodes.append((entry, kinds[k], int(one.actor), street, one.spent))
-            if kinds[k] == Kind.DECISION:
-                coming += _moves(entry, one, int(low[k]), menu, size + k)
-                following += [k] * (len(coming) - len(following))
-        entries = coming
-        if entries:
-            rows = np.asarray(following)
-            taken = jax.tree.map(lambda x, rows=rows: x[rows], states)
-            to = np.asarray([e.action for e in entries], np.int32)
-            states = _batched(rules, _act, taken, to)
-    children: list[list[int]] = [[] for _ in nodes]
-    for number, (entry, *_) in enumerate(nodes[1:], 1):
-        children[entry.parent].append(number)
-    made, kind, actor, street_of, spent = zip(*nodes, strict=True)
+    found = _situations(rules, start, menu)
+    moves = np.asarray([m.to for m in found.moves], np.int32)
+    label = np.asarray([m.label for m in found.moves], object)
+    after = np.asarray(found.after, np.int64)
+    first, count = np.asarray(found.first, np.int64).T
+    situation = np.zeros(1, np.int64)  # of each node of a level
+    size = 0
+    parents, actions, labels, situations = [np.full(1, -1)], [np.full(1, FOLD)], [[""]], [situation]
+    while len(situation):
+        width = count[situation]
+        above = np.repeat(np.arange(len(situation)), width)
+        slot = np.arange(len(above)) - np.repeat(np.cumsum(width) - width, width)
+        move = first[situation][above] + slot
+        parents.append(size + above)
+        size += len(situation)
+        situation = after[move]
+        actions.append(moves[move])
+        labels.append(label[move])
+        situations.append(situation)
+    which = np.concatenate(situations)
+    states = _unpacked(start, np.stack(found.states)[which])
     return BettingTree(
-        np.asarray([e.parent for e in made], np.int32),
-        np.asarray([e.action for e in made], np.int32),
-        np.asarray(kind, np.int8),
-        np.asarray(actor, np.int8),
-        np.asarray(street_of, np.int8),
-        np.stack(spent).astype(np.int32),
-        tuple(e.label for e in made),
-        tuple(tuple(c) for c in children),
+        np.concatenate(parents).astype(np.int32),
+        np.concatenate(actions).astype(np.int32),
+        np.asarray(found.kind, np.int8)[which],
+        np.asarray(states.actor, np.int8),
+        np.asarray(states.street - int(start.street), np.int8),
+        np.asarray(states.spent, np.int32),
+        np.concatenate([np.asarray(x, object) for x in labels]),
     )
 
 
-def _moves(entry: _Entry, state: BetState, low: int, menu: Menu, node: int) -> list[_Entry]:
-    """Returns the nodes that follow a decision: fold, check or call, then raises upward."""
+def _situations(rules: Betting, start: BetState, menu: Menu) -> _Situations:
+    """Finds all situations that can follow, a generation at a time."""
+    # Blinds belong to the first street; what both have put in alike was put in before.
+    equal = int(start.spent.min()) == int(start.spent.max())
+    out = _Situations()
+    number: dict[bytes, int] = {}
+
+    def put(row: np.ndarray, known: _Known) -> int:
+        key = row.tobytes() + np.asarray(known, np.int64).tobytes()
+        if key not in number:
+            number[key] = len(number)
+            out.states.append(row)
+            out.known.append(known)
+        return number[key]
+
+    put(_packed(jax.tree.map(lambda x: np.asarray(x)[None], start))[0],
+        _Known(int(start.spent.max()) if equal else 0))  # fmt: skip
+    begin = 0
+    while begin < len(out.states):
+        end = len(out.states)
+        states = _unpacked(start, np.stack(out.states[begin:]))
+        out.kind += _kinds(rules, states)
+        low = _batched(rules, _low, states)
+        rows, to = [], []
+        for k in range(begin, end):
+            known, before = out.known[k], len(out.moves)
+            if out.kind[k] == Kind.DECISION:
+                one = jax.tree.map(lambda x, at=k - begin: x[at], states)
+                out.moves += _moves(known, one, int(low[k - begin]), menu)
+            made = len(out.moves) - before
+            out.first.append((before, made))
+            rows += [k - begin] * made
+            to += [m.to for m in out.moves[before:]]
+        if rows:
+            taken = jax.tree.map(lambda x, rows=rows: x[np.asarray(rows)], states)
+            following = _batched(rules, _act, taken, np.asarray(to, np.int32))
+            packed = _packed(following)
+            streets, spent = np.asarray(following.street), np.asarray(following.spent)
+            for j, row in enumerate(rows):
+                known = out.known[begin + row]
+                aggressor = out.moves[len(out.moves) - len(rows) + j].aggressor
+                if streets[j] > states.street[row]:
+                    known = _Known(int(spent[j].max()), -1, aggressor)
+                else:
+                    known = known._replace(aggressor=aggressor)
+                out.after.append(put(packed[j], known))
+        begin = end
+    return out
+
+
+def _packed(states: Any) -> np.ndarray:
+    """Returns int64 [N, ...], all fields of N states side by side."""
+    columns = [np.asarray(x).reshape(len(x), -1) for x in jax.tree.leaves(states)]
+    return np.concatenate(columns, 1).astype(np.int64)
+
+
+def _unpacked(like: BetState, rows: np.ndarray) -> BetState:
+    """Returns the states [N, ...] of `_packed`."""
+    fields, structure = jax.tree.flatten(like)
+    out, at = [], 0
+    for field in fields:
+        shape = np.shape(field)
+        size = int(np.prod(shape, dtype=int))
+        made = rows[:, at : at + size].reshape(len(rows), *shape)
+        out.append(made.astype(np.asarray(field).dtype))
+        at += size
+    return jax.tree.unflatten(structure, out)
+
+
+def _moves(known: _Known, state: BetState, low: int, menu: Menu) -> list[_Move]:
+    """Returns what can be done at a decision: fold, check or call, then raises upward."""
     player = int(state.actor)
     own, bet, most = int(state.spent[player]), int(state.bet), int(state.stack.min())
-    base = entry.base
-    step = functools.partial(_Entry, node, base=base, before=entry.before)
+    base = known.base
     out = []
     if bet > own:
-        out.append(step(FOLD, "f", aggressor=entry.aggressor))
+        out.append(_Move(FOLD, "f", known.aggressor))
     call = min(bet, int(state.stack[player]))
-    out.append(step(call, "c" if bet > own else "x", aggressor=entry.aggressor))
+    out.append(_Move(call, "c" if bet > own else "x", known.aggressor))
     if low > bet:
         situation = Situation(
             street=int(state.street),
@@ -197,11 +297,11 @@ def _moves(entry: _Entry, state: BetState, low: int, menu: Menu, node: int) -> l
             high=most - base,
             low=min(low, most) - base,
             raises=int(state.raises),
-            aggressor=entry.before,
+            aggressor=known.before,
         )
         for total in menu(situation):
             word = "a" if base + total == most else f"{'r' if bet > base else 'b'}{total}"
-            out.append(step(base + total, word, aggressor=player))
+            out.append(_Move(base + total, word, player))
     return out
 
 
@@ -233,8 +333,14 @@ def _compiled(rules: Betting, function: Callable[..., Any], *args: Any) -> Any:
 
 
 def _batched(rules: Betting, function: Callable[..., Any], *args: Any) -> Any:
-    """Returns function(rules, ...) of each member, padded to a power of two: few compilations."""
+    """Returns function(rules, ...) of each member, BATCH at a time: one compilation."""
     size = len(jax.tree.leaves(args)[0])
-    room = max(64, 1 << (size - 1).bit_length())
-    padded = jax.tree.map(lambda x: np.concatenate([x, np.repeat(x[:1], room - size, 0)]), args)
-    return jax.tree.map(lambda x: np.asarray(x)[:size], _compiled(rules, function, *padded))
+    parts = []
+    for begin in range(0, size, BATCH):
+        some = jax.tree.map(lambda x, begin=begin: x[begin : begin + BATCH], args)
+        room = BATCH - len(jax.tree.leaves(some)[0])
+        padded = jax.tree.map(
+            lambda x, room=room: np.concatenate([x, np.repeat(x[:1], room, 0)]), some
+        )
+        parts.append(jax.tree.map(np.asarray, _compiled(rules, function, *padded)))
+    return jax.tree.map(lambda *x: np.concatenate(x)[:size], *parts)

@@ -13,9 +13,11 @@ import numpy as np
 from jaxsolve.holdem._betting import NLFH, start
 from jaxsolve.holdem._betting_tree import Situation, betting_tree
 from jaxsolve.holdem._cards import NUM_HANDS
+from jaxsolve.holdem._leaf_groups import Rake
 from jaxsolve.holdem._runouts import runouts
 from jaxsolve.holdem._sizes import Size, totals
-from jaxsolve.holdem._spot_tree import SpotTree, WholeGame, build_tree
+from jaxsolve.holdem._spot_memory import check_spot
+from jaxsolve.holdem._spot_tree import SpotTree, WholeGame
 
 FLOP = 3
 """Cards on the table at the end."""
@@ -52,11 +54,9 @@ def flop_holdem(
     full = np.ones(NUM_HANDS)
     betting = betting_tree(NLFH, start(NLFH, stack), offered)
     streets = runouts((), np.stack([full, full]), last=FLOP)
-    return build_tree(
-        WholeGame(stack, (full, full)),
-        f"nlfh stack {stack} sizes {' '.join(sizes)} cap {cap}",
-        betting,
-        streets,
-        np.arange(NUM_HANDS, dtype=np.int32),
-        operator=operator,
-    )
+    name = f"nlfh stack {stack} sizes {' '.join(sizes)} cap {cap}"
+    hands = np.arange(NUM_HANDS, dtype=np.int32)
+    game = WholeGame(stack, (full, full))
+    tree = SpotTree(game, name, betting, tuple(streets), hands, Rake(), operator)
+    check_spot(tree)
+    return tree

@@ -9,9 +9,8 @@ import numpy as np
 
 from jaxsolve.holdem._cards import NUM_HANDS
 from jaxsolve.holdem._range import parse_range
-from jaxsolve.holdem._report import find, find_decision, sequences
+from jaxsolve.holdem._report import find, find_decision
 from jaxsolve.holdem._spot_tree import Lock, SpotTree
-from jaxsolve.tree import lock_sequences, locked_sequences
 
 Strategy = Mapping[str, float | str | np.ndarray] | Mapping[str, Mapping[str, float]]
 """{action: probability} of all hands, or {range: {action: probability}}; see `lock`."""
@@ -46,9 +45,9 @@ def lock(
         ValueError: an unknown line, board, action or range, or probabilities that do not sum to 1.
     """
     node = find_decision(spot, line)
-    every = board is None and len(spot.streets[spot.betting.street[node]].boards) > 1
-    at = None if every else find(spot, line, board)[1]
-    words = [spot.betting.label[c] for c in spot.betting.children[node]]
+    if board is not None:
+        find(spot, line, board)
+    words = [spot.betting.label[c] for c in spot.betting.children(node)]
     shares = _shares(strategy, words, line)
     wanted = shares[:, spot.hands]
     total = wanted.sum(0)
@@ -58,16 +57,8 @@ def lock(
         raise ValueError(
             f"probabilities after {line!r} must be 0 or more and sum to 1, not {worst}"
         )
-    player = int(spot.betting.actor[node])
-    locked = locked_sequences(spot.tree.players[player])  # so far
-    rows = spot.rows[player]
-    held = total != 0
-    for row in np.flatnonzero((rows.node == node) & (every | (rows.board == at))):
-        places = sequences(spot, player, int(row))
-        locked[places] = np.where(held, wanted, locked[places])
     made = Lock(spot.betting.line(node), board, dict(zip(words, shares, strict=True)))
-    tree = lock_sequences(spot.tree, player, locked)
-    return dataclasses.replace(spot, tree=tree, locks=(*spot.locks, made))
+    return dataclasses.replace(spot, locks=(*spot.locks, made))
 
 
 def _shares(strategy: Strategy, words: Sequence[str], line: str) -> np.ndarray:

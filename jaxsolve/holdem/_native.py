@@ -14,7 +14,6 @@ from jaxsolve import native
 from jaxsolve.holdem._boards import live_hands, strength_order, strengths
 from jaxsolve.holdem._cards import HANDS
 from jaxsolve.holdem._payoffs import Pays, Placed
-from jaxsolve.solvers import Sweep
 from jaxsolve.types import Array
 
 
@@ -71,12 +70,10 @@ class NativePayoffs:
     Attributes:
         boards: tables of hands.
         sides: leaves per player.
-        sweep: whole iterations of the tree that this operator belongs to, or None.
     """
 
     boards: NativeBoards
     sides: tuple[NativeSide, ...]
-    sweep: Sweep | None = None
 
     def __call__(self, player: int, reach: Sequence[Array]) -> Array:
         """See `LeafOperator`."""
@@ -90,8 +87,7 @@ class NativePayoffs:
     def with_scale(self, scale: Array) -> NativePayoffs:
         """See `LeafOperator`."""
         sides = tuple(dataclasses.replace(s, amount=s.amount * scale) for s in self.sides)
-        sweep = None if self.sweep is None else self.sweep.with_scale(scale)
-        return dataclasses.replace(self, sides=sides, sweep=sweep)
+        return dataclasses.replace(self, sides=sides)
 
 
 def native_payoffs(

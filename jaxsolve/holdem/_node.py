@@ -19,7 +19,7 @@ from jaxsolve.holdem._spot_tree import SpotTree
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class NodeReport:
-    """One decision, for the H hands of the player who acts (A actions).
+    """One decision, for the H hands that the player who acts began with (A actions).
 
     Attributes:
         spot: the tree it is in.
@@ -29,7 +29,7 @@ class NodeReport:
         actions: names: f, x, c, b50 (a bet to 50 on this street), r150, a (all-in).
         hands: int32 [H], rows of `HANDS`; those that meet the board are left out.
         reach: float [H], the player's own range here.
-        opponent_reach: float [H], the opponent's range here.
+        opponent_reach: float [1326], the opponent's range here.
         strategy: float [H, A], probabilities.
         value: float [H, A], expected chips from here on after each action, the pot included, if
             both go on with the policy; NaN where the opponent cannot have come here.
@@ -83,7 +83,7 @@ class NodeReport:
     @property
     def ranges(self) -> tuple[np.ndarray, np.ndarray]:
         """float [1326] each, the ranges of (oop, ip) here."""
-        both = self._spread(self.reach), self._spread(self.opponent_reach)
+        both = self._spread(self.reach), self.opponent_reach
         return both if self.player == 0 else both[::-1]
 
     def rows(self, hands: str | None = None) -> list[dict[str, Any]]:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import jax
 import numpy as np
 
-from jaxsolve.evaluate import action_values
 from jaxsolve.holdem._betting_tree import Kind
 from jaxsolve.holdem._boards import compatible, live_hands
-from jaxsolve.holdem._cards import cards_name, parse_cards
+from jaxsolve.holdem._cards import NUM_HANDS, cards_name, parse_cards
 from jaxsolve.holdem._node import NodeReport
 from jaxsolve.holdem._sizes import PLAYERS
+from jaxsolve.holdem._solution import OnTensors, Solution
 from jaxsolve.holdem._spot_tree import SpotTree
-from jaxsolve.tree import Policy, join_blocks, reach_of
+from jaxsolve.tree import Policy
+
+BOARDS = 64
+"""Boards whose numbers are kept, since what is asked next is often on the same ones."""
 
 _STREETS = {0: "preflop", 3: "flop", 4: "turn", 5: "river"}
 """Name of a street by the cards on the table."""
@@ -47,7 +48,7 @@ def lines(spot: SpotTree) -> list[Line]:
     out = []
     for node in np.flatnonzero(betting.kind == Kind.DECISION).tolist():
         boards = spot.streets[betting.street[node]].boards
-        words = tuple(betting.label[c] for c in betting.children[node])
+        words = tuple(betting.label[c] for c in betting.children(node))
         street = _STREETS[len(boards[0])]
         player = PLAYERS[betting.actor[node]]
         out.append(Line(betting.line(node), street, player, words, len(boards)))
@@ -64,20 +65,15 @@ def boards(spot: SpotTree, line: str = "") -> list[str]:
     return [cards_name(board) for board in street.boards]
 
 
-@dataclasses.dataclass(frozen=True, repr=False)
 class Reports:
-    """Reports of every decision under one policy.
+    """Reports of every decision under one solution."""
 
-    What concerns the whole tree is computed once for each player, when first asked for; it takes
-    the memory of three policies for each.
-
-    Attributes:
-        spot: the tree.
-        policy: of both players.
-    """
-
-    spot: SpotTree
-    policy: Policy
+    def __init__(self, spot: SpotTree, solution: Solution) -> None:
+        self.spot, self.solution = spot, solution
+        at = functools.lru_cache(BOARDS)
+        self._values = at(solution.values)
+        self._strategy = at(solution.strategy)
+        self._reach = at(solution.reach)
 
     def node(self, line: str = "", board: str | None = None) -> NodeReport:
         """Returns the report of one decision, see `node_report`."""
@@ -102,50 +98,66 @@ class Reports:
         """Returns the report of a decision by its betting node and the number of its board."""
         spot = self.spot
         player = int(spot.betting.actor[node])
-        rows = spot.rows[player]
-        row = int(np.flatnonzero((rows.node == node) & (rows.board == at))[0])
         street = spot.streets[spot.betting.street[node]]
         cards = street.boards[at]
-        places = sequences(spot, player, row)
-        strategy, now, best = (array[places] for array in self.values(player))
-        mine, other = (self.reach[p][own_sequence(spot, p, node, at)] for p in (player, 1 - player))
+        strategy, now, best = self.decision(node, at)
+        mine, other = self.reach(player, node, at), self.reach(1 - player, node, at)
         live = live_hands(spot.hands, [cards])[0]
         weight = (self.pairs[:, live] @ other[live]) * float(street.weight[at])
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(weight > 0, self.scale / weight, np.nan)
         before = float(spot.betting.spent[node, player])
-        keep = np.flatnonzero(live)
+        keep = np.flatnonzero(live & (spot.ranges[player][spot.hands] > 0))
+        theirs = np.zeros(NUM_HANDS)
+        theirs[spot.hands] = np.clip(other * live, 0, 1)  # float32 can round a product above 1
         return NodeReport(
             spot=spot,
             line=spot.betting.line(node),
             board=cards,
             player=player,
-            actions=tuple(spot.betting.label[c] for c in spot.betting.children[node]),
+            actions=tuple(spot.betting.label[c] for c in spot.betting.children(node)),
             hands=spot.hands[keep],
             reach=mine[keep],
-            opponent_reach=other[keep],
+            opponent_reach=theirs,
             strategy=strategy[:, keep].T,
             value=(now * share + before)[:, keep].T,
             best=(best * share + before)[:, keep].T,
             weight=weight[keep] / self.scale,
         )
 
-    def values(self, player: int) -> tuple[np.ndarray, ...]:
-        """Returns (policy, values, best-response values), each float [S, H]."""
-        if player not in self._found:
-            tree = self.spot.tree.replace(names=None)
-            self._found[player] = tuple(map(np.asarray, _values(tree, self.policy.players, player)))
-        return self._found[player]
+    def decision(self, node: int, board: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Returns (policy, values, best-response values) of a decision, float [A, H] each."""
+        betting, numbers = self.spot.betting, self.spot.numbers
+        player, street = int(betting.actor[node]), int(betting.street[node])
+        first = int(numbers.first[node])
+        at = slice(first, first + int(betting.num_children[node]))
+        now, best = self._values(player, street, board)
+        return self._strategy(player, street, board)[at], now[at], best[at]
 
-    @functools.cached_property
-    def _found(self) -> dict[int, tuple[np.ndarray, ...]]:
-        return {}
+    def reach(self, player: int, node: int, board: int) -> np.ndarray:
+        """Returns float [H], own reach of a node on a board of its street."""
+        found = self.before(player, node, board)
+        if found is None:
+            return np.asarray(self.spot.ranges[player][self.spot.hands], np.float32)
+        street, board, sequence = found
+        return np.asarray(self._reach(player, street, board)[sequence])
 
-    @functools.cached_property
-    def reach(self) -> list[np.ndarray]:
-        """Per player, float [S, H], own reach of every sequence."""
-        tree = self.spot.tree.replace(names=None)
-        return [np.asarray(r) for r in _reaches(tree, self.policy.players)]
+    def value_before(self, player: int, node: int, board: int) -> np.ndarray:
+        """Returns float [H], the value of the player's own last action on the node's street."""
+        found = self.before(player, node, board)
+        assert found is not None
+        street, board, sequence = found
+        return np.asarray(self._values(player, street, board)[0][sequence])
+
+    def before(self, player: int, node: int, board: int) -> tuple[int, int, int] | None:
+        """Returns (street, board, sequence) of the player's last action; None if there is none."""
+        spot = self.spot
+        street, at = int(spot.numbers.where[player, node]), int(spot.betting.street[node])
+        if street < 0:
+            return None
+        for later in range(at, street, -1):
+            board = int(spot.streets[later].parent[board])
+        return street, board, int(spot.numbers.last[player, node])
 
     @functools.cached_property
     def pairs(self) -> np.ndarray:
@@ -173,7 +185,7 @@ def node_report(
     Raises:
         ValueError: there is no such line or board, or nobody acts there.
     """
-    return Reports(spot, policy).node(line, board)
+    return Reports(spot, OnTensors(spot, policy)).node(line, board)
 
 
 def find(spot: SpotTree, line: str, board: str | None) -> tuple[int, int]:
@@ -210,27 +222,3 @@ def find_decision(spot: SpotTree, line: str) -> int:
     if spot.betting.kind[node] != Kind.DECISION:
         raise ValueError(f"{line!r}: the betting is over there, nobody acts")
     return node
-
-
-def sequences(spot: SpotTree, player: int, row: int) -> np.ndarray:
-    """Returns int [A], the places of a public row's actions in the sequence vector."""
-    rows = spot.rows[player]
-    return rows.place.sequence[rows.rows.offset[row] : rows.rows.offset[row + 1]]
-
-
-def own_sequence(spot: SpotTree, player: int, node: int, board: int) -> int:
-    """Returns the place of the player's last sequence before a node."""
-    rows = spot.rows[player]
-    return int(rows.place.sequence[rows.last[node][board]])
-
-
-@functools.partial(jax.jit, static_argnames="player")
-def _values(tree: Any, policy: Any, player: int) -> Any:
-    me = tree.players[player]
-    now, best = action_values(tree, policy, player)
-    return tuple(join_blocks(me, blocks) for blocks in (policy[player], now, best))
-
-
-@jax.jit
-def _reaches(tree: Any, policy: Any) -> Any:
-    return [reach_of(p, b) for p, b in zip(tree.players, policy, strict=True)]

@@ -15,11 +15,12 @@ from jaxsolve.holdem._lock import lock
 from jaxsolve.holdem._node import NodeReport
 from jaxsolve.holdem._range import format_range
 from jaxsolve.holdem._report import Line, Reports, lines
+from jaxsolve.holdem._solution import Solution, load_solution
 from jaxsolve.holdem._spot import Spot
 from jaxsolve.holdem._spot_tree import SpotTree, hands_in, spot_tree
 from jaxsolve.plot import curve as plot_curve
 from jaxsolve.solvers import Curve
-from jaxsolve.tree import Policy, load_policy, save_policy
+from jaxsolve.tree import Policy
 from jaxsolve.view import Page, export
 
 SPOT, POLICY, CURVE, FACTS = "spot.json", "policy.npz", "curve.csv", "result.json"
@@ -32,23 +33,30 @@ class SpotResult:
 
     Attributes:
         spot: the tree.
-        policy: the solution.
+        solution: what both play, and what it is worth.
         curve: exploitability in chips, by iteration and time.
         values: chips won of (oop, ip), the pot counted half to each.
         status: why the solver stopped, see `jaxsolve.Result`.
         iterations: done in all.
-        seconds: spent in iterations.
+        seconds: spent in iterations and in measuring.
         compile_seconds: spent compiling.
+        build_seconds: spent on tables of boards and betting.
     """
 
     spot: SpotTree
-    policy: Policy
+    solution: Solution
     curve: Curve
     values: tuple[float, float]
     status: str
     iterations: int
     seconds: float
     compile_seconds: float
+    build_seconds: float = 0.0
+
+    @functools.cached_property
+    def policy(self) -> Policy:
+        """The solution on the tensors of the spot, which take more memory than solving it."""
+        return self.solution.policy
 
     @property
     def pot(self) -> float:
@@ -73,7 +81,7 @@ class SpotResult:
     @functools.cached_property
     def reports(self) -> Reports:
         """Reports of every decision: `reports.every()`, `reports.on_boards(line)`."""
-        return Reports(self.spot, self.policy)
+        return Reports(self.spot, self.solution)
 
     def node(self, line: str = "", board: str | None = None) -> NodeReport:
         """Returns strategy and values at one decision, see `node_report`."""
@@ -91,7 +99,7 @@ class SpotResult:
 
     def plot(self) -> Any:
         """Returns a matplotlib figure of the exploitability (needs the extra `plot`)."""
-        return plot_curve({"exploitability, chips": self.curve}, title=self.spot.tree.info.name)
+        return plot_curve({"exploitability, chips": self.curve}, title=self.spot.name)
 
     def facts(self) -> dict[str, Any]:
         """Returns what result.json holds."""
@@ -105,7 +113,7 @@ class SpotResult:
             "iterations": self.iterations,
             "seconds": self.seconds,
             "compile_seconds": self.compile_seconds,
-            "build_seconds": self.spot.tree.info.build_seconds,
+            "build_seconds": self.build_seconds,
             "decision_nodes": self.spot.num_decision_nodes,
             "hands": len(self.spot.hands),
             "status": self.status,
@@ -124,7 +132,7 @@ class SpotResult:
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         write_atomic(folder / SPOT, _json(_description(self.spot)))
-        save_policy(self.policy, folder / POLICY)
+        self.solution.save(folder / POLICY)
         self.curve.save(folder / CURVE)
         write_atomic(folder / FACTS, _json(self.facts() | facts))
 
@@ -160,13 +168,14 @@ def load_result(folder: str | Path) -> SpotResult:
         half = tree.spot.pot / 2
         return SpotResult(
             spot=tree,
-            policy=load_policy(tree.tree, folder / POLICY),
+            solution=load_solution(tree, folder / POLICY),
             curve=Curve.load(folder / CURVE),
             values=(float(facts["ev_oop"]) - half, float(facts["ev_ip"]) - half),
             status=str(facts["status"]),
             iterations=int(facts["iterations"]),
             seconds=float(facts["seconds"]),
             compile_seconds=float(facts["compile_seconds"]),
+            build_seconds=float(facts["build_seconds"]),
         )
     except (KeyError, TypeError) as error:
         raise ValueError(f"{folder}: {SPOT} or {FACTS} is damaged ({error!r})") from None

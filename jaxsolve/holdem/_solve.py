@@ -2,33 +2,57 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from jaxsolve.evaluate import expected_values, exploitability
+from jaxsolve.game import Range, checked
+from jaxsolve.holdem._engine import SpotEngine, spot_engine
 from jaxsolve.holdem._result import SpotResult
+from jaxsolve.holdem._solution import OnTensors, Solution, averages
 from jaxsolve.holdem._spot import Spot
 from jaxsolve.holdem._spot_tree import SpotTree, hands_in, spot_tree
-from jaxsolve.solvers import BatchResult, Solver, load_solver, solve_batch
+from jaxsolve.solvers import (
+    Curve,
+    Iterations,
+    Run,
+    Solver,
+    drive,
+    load_solver,
+    measurement_points,
+    solve_batch,
+)
 from jaxsolve.solvers import solve as solve_tree
 from jaxsolve.tree import Policy, check_fits, run_bytes
+from jaxsolve.waiting import waiting
 
 
+@checked
 def solve(
     spot: Spot | SpotTree | str | Path,
     *,
     target: str | float | None = "0.1%",
     solver: Solver | str = "dcfr",
-    iterations: int = 10_000,
-    measure_every: int | None = None,
+    iterations: Iterations = 10_000,
+    measure_every: Iterations | None = None,
+    time_limit: Annotated[float | None, Range(above=0)] = None,
+    out: str | Path | None = None,
+    resume: bool = False,
+    checkpoint_seconds: Annotated[float, Range(0)] = 2.0,
     progress: bool = True,
-    **options: Any,
+    callback: Callable[[int, float, float], None] | None = None,
+    bits: int | None = None,
+    threads: Annotated[int | None, Range(1)] = None,
 ) -> SpotResult:
-    """Solves a spot.
+    """Solves a spot: on a CPU with a compiler in C++, elsewhere in JAX.
 
     Args:
         spot: a spot, its tree (with locks, say), or the path of a SPOT.toml.
@@ -36,36 +60,62 @@ def solve(
         solver: a variant or its name.
         iterations: at most.
         measure_every: iterations between measurements; about ten a decade by default.
+        time_limit: stop after so many seconds, tables and measuring included.
+        out: directory for checkpoints.
+        resume: go on from the checkpoint in `out`, if there is one.
+        checkpoint_seconds: longest work that a killed process can lose; longer where saving
+            itself takes more than a twentieth of that.
         progress: show a bar with the exploitability in chips and in percent of the pot.
-        **options: of `jaxsolve.solve`: time_limit, out, resume, callback, ...
+        callback: called with (iteration, seconds, exploitability in chips) at each measurement.
+        bits: of each number that C++ keeps, 32 or 16; 16 by default where 32 do not fit.
+        threads: of C++; all processors by default, and one where there is one board.
 
     Raises:
         ValueError: an argument makes no sense.
         MemoryError: it does not fit; says how much it needs.
     """
+    begin = time.perf_counter()
     if isinstance(spot, str | Path):
         spot = Spot.load(spot)
     ready = spot_tree(spot) if isinstance(spot, Spot) else spot
     pot = ready.spot.pot
-    result = solve_tree(
-        ready.tree,
-        solver,
-        iterations=iterations,
-        measure_every=measure_every,
-        target=parse_target(target, pot),
-        progress=progress,
-        describe=lambda chips: f"{chips:.3g} chips = {100 * chips / pot:.3g}% of the pot",
-        **options,
-    )
+    chosen = load_solver(solver) if isinstance(solver, str) else solver
+    options: dict[str, Any] = {
+        "iterations": iterations,
+        "measure_every": measure_every,
+        "target": parse_target(target, pot),
+        "time_limit": time_limit,
+        "out": None if out is None else Path(out),
+        "resume": resume,
+        "checkpoint_seconds": checkpoint_seconds,
+        "progress": progress,
+        "callback": callback,
+        "describe": lambda chips: f"{chips:.3g} chips = {100 * chips / pot:.3g}% of the pot",
+    }
+    engine = spot_engine(ready, chosen, bits=bits, threads=threads)
+    if engine is None:
+        result = solve_tree(ready.tree, chosen, **options)
+        built = ready.tree.info.build_seconds
+        return _result(ready, OnTensors(ready, result.policy), result, built)
+    start = time.perf_counter()
+    with waiting("making tables of boards", show=progress):
+        ready.tables  # noqa: B018  # made when first asked for
+    built = time.perf_counter() - start
+    run = drive(engine, **options, begin=begin)
+    return _result(ready, averages(engine, run.state), run, built)
+
+
+def _result(spot: SpotTree, solution: Solution, found: Any, built: float) -> SpotResult:
     return SpotResult(
-        spot=ready,
-        policy=result.policy,
-        curve=result.curve,
-        values=(float(result.values[0]), float(result.values[1])),
-        status=result.status,
-        iterations=result.iterations,
-        seconds=result.seconds,
-        compile_seconds=result.compile_seconds,
+        spot=spot,
+        solution=solution,
+        curve=found.curve,
+        values=(float(found.values[0]), float(found.values[1])),
+        status=found.status,
+        iterations=found.iterations,
+        seconds=found.seconds,
+        compile_seconds=found.compile_seconds,
+        build_seconds=built,
     )
 
 
@@ -87,33 +137,74 @@ def parse_target(target: str | float | None, pot: float) -> float | None:
     return number / 100 * pot if match and match.group(2) else number
 
 
+@checked
 def solve_spots(
     spots: Sequence[Spot | SpotTree],
     *,
     solver: Solver | str = "dcfr",
-    iterations: int = 1000,
-    measure_every: int | None = None,
+    iterations: Iterations = 1000,
+    measure_every: Iterations | None = None,
     chunk: int | None = None,
-) -> tuple[BatchResult, list[SpotTree]]:
-    """Solves spots that share the shape of a betting tree in one vmapped call.
+    threads: Annotated[int | None, Range(1)] = None,
+) -> list[SpotResult]:
+    """Solves many spots at once: in C++ one on each thread, elsewhere in one vmapped call.
 
-    Boards, ranges, pots, stacks and rake may differ. Suits are not put together, because that
-    changes the number of boards. What it takes is logged first.
+    Boards, ranges, pots, stacks and rake may differ. The vmapped call needs betting trees of one
+    shape, and does not put suits together, because that changes the number of boards. What it
+    takes is logged first.
 
-    Returns:
-        (the batch, whose exploitability is in chips; the trees, for `node_report` with
-        `batch.policy(k)`).
+    Args:
+        spots: to solve.
+        solver: a variant or its name.
+        iterations: of each.
+        measure_every: iterations between measurements; about ten a decade by default.
+        chunk: spots at a time of the vmapped call.
+        threads: of C++; all processors by default.
 
     Raises:
-        ValueError: two spots differ in shape; names both.
+        ValueError: two spots differ in shape, in a vmapped call; names both.
         MemoryError: it does not fit; says how much it needs.
     """
     if not spots:
         raise ValueError("no spots to solve")
+    ready = load_solver(solver) if isinstance(solver, str) else solver
+    trees = [spot_tree(s) if isinstance(s, Spot) else s for s in spots]
+    engines = [spot_engine(t, ready, threads=1) for t in trees]
+    points = measurement_points(iterations, measure_every)
+    if all(e is not None for e in engines):
+        workers = min(len(trees), threads or len(os.sched_getaffinity(0)))
+        with ThreadPoolExecutor(workers) as pool:
+            run = functools.partial(_iterate, points=points, iterations=iterations)
+            return list(pool.map(run, engines))
+    return _solve_batch(spots, ready, iterations, measure_every, chunk)
+
+
+def _iterate(engine: SpotEngine, points: Sequence[int], iterations: int) -> SpotResult:
+    start = time.perf_counter()
+    engine.tables  # noqa: B018  # made when first asked for
+    built, start = time.perf_counter() - start, time.perf_counter()
+    state, rows, values = engine.fresh(), [], np.zeros(2)
+    for point in points:
+        state = engine.advance(state, point - state.iteration, iterations)
+        gap, values = engine.measure(state)
+        rows.append((point, time.perf_counter() - start, gap))
+    seconds = rows[-1][1]
+    found = Run(state, Curve.of(rows), values, "iteration limit", iterations, seconds, 0.0)
+    return _result(engine.spot, averages(engine, state), found, built)
+
+
+def _solve_batch(
+    spots: Sequence[Spot | SpotTree],
+    solver: Solver,
+    iterations: int,
+    measure_every: int | None,
+    chunk: int | None,
+) -> list[SpotResult]:
     room = max(len(hands_in(s)) if isinstance(s, Spot) else len(s.hands) for s in spots)
     trees = [
         spot_tree(s, symmetric=False, num_hands=room) if isinstance(s, Spot) else s for s in spots
     ]
+    _same_betting(trees)
     first = trees[0].tree
     each = sum(p.num_sequences * p.num_hands for p in first.players)
     check_fits(
@@ -122,16 +213,25 @@ def solve_spots(
         what=f"{each:,} actions and hands each",
         instead="Solve fewer at once.",
     )
-    _same_betting(trees)
-    ready = load_solver(solver) if isinstance(solver, str) else solver
     batch = solve_batch(
         [t.tree for t in trees],
-        ready,
+        solver,
         iterations=iterations,
         measure_every=measure_every,
         chunk=chunk,
     )
-    return batch, trees
+    share = batch.seconds / len(batch.iterations)
+    out = []
+    for k, tree in enumerate(trees):
+        rows = [
+            (int(i), share * (m + 1), float(gaps[k]))
+            for m, (i, gaps) in enumerate(zip(batch.iterations, batch.exploitability, strict=True))
+        ]
+        values = np.asarray(batch.values[k])
+        found = Run(None, Curve.of(rows), values, "iteration limit", iterations, batch.seconds, 0.0)
+        solution = OnTensors(tree, batch.policy(k))
+        out.append(_result(tree, solution, found, tree.tree.info.build_seconds))
+    return out
 
 
 def _same_betting(trees: Sequence[SpotTree]) -> None:

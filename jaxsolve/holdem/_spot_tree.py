@@ -1,32 +1,29 @@
-"""From a spot to its PublicTree: menus, boards, memory, names."""
+"""A spot as a tree of betting and boards: menus, tensors, tables."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import os
 import time
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxsolve.holdem._betting import FOLD, Betting, start_at
+from jaxsolve.holdem._betting import Betting, start_at
 from jaxsolve.holdem._betting_tree import BettingTree, Kind, Situation, betting_tree
-from jaxsolve.holdem._cards import cards_name, hand_name
+from jaxsolve.holdem._cards import cards_name, parse_cards
+from jaxsolve.holdem._leaf_groups import Rake, leaf_groups
 from jaxsolve.holdem._operators import choose_operator
 from jaxsolve.holdem._runouts import Runouts, runouts
 from jaxsolve.holdem._sizes import totals
 from jaxsolve.holdem._spot import Spot
-from jaxsolve.holdem._tree import PlayerRows, Rake, public_tree
-from jaxsolve.tree import (
-    PlayerInfo,
-    PublicTree,
-    TreeInfo,
-    check_fits,
-    float_type,
-    run_bytes,
-    to_device,
-)
+from jaxsolve.holdem._spot_info import LazyInfos, SpotInfo
+from jaxsolve.holdem._spot_memory import check_spot, check_tensors
+from jaxsolve.holdem._spot_tables import Locked, SpotTables
+from jaxsolve.holdem._street_rows import BettingRows, betting_rows
+from jaxsolve.holdem._tree import PlayerRows, public_tree
+from jaxsolve.tree import PublicTree, lock_sequences, locked_sequences, to_device
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,35 +62,159 @@ class Lock(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class SpotTree:
-    """A spot as tensors, and what its rows stand for.
+    """A spot with its betting and boards; tensors and tables are made when asked for.
 
     Attributes:
         spot: where it comes from.
-        tree: the tensors; payoffs are chips won minus chips put in, the pot before counted half
-            to each player.
+        name: board, pot and stack.
         betting: its betting.
         streets: its boards, per street.
         hands: int32 [H], rows of `HANDS` on the hand axis: those in either range.
-        rows: per player (oop, ip), its public rows.
+        rake: taken from the winner.
+        operator: form of the payoffs in the tensors, one of `OPERATORS`; None for the fastest.
         locks: strategies that are part of the game, in the order in which they were set.
     """
 
     spot: Spot | WholeGame
-    tree: PublicTree
+    name: str
     betting: BettingTree
     streets: tuple[Runouts, ...]
     hands: np.ndarray
-    rows: tuple[PlayerRows, PlayerRows]
+    rake: Rake
+    operator: str | None = None
     locks: tuple[Lock, ...] = ()
+    _shared: dict[str, Any] = dataclasses.field(default_factory=dict, repr=False)
 
     @property
     def num_decision_nodes(self) -> int:
         """Betting decisions, counted once for each board that is told apart."""
-        return sum(len(rows.node) for rows in self.rows)
+        decisions = self.betting.street[self.betting.kind == Kind.DECISION]
+        counts = np.bincount(decisions, minlength=len(self.streets))
+        return sum(int(n) * len(outs.boards) for n, outs in zip(counts, self.streets, strict=True))
+
+    @property
+    def ranges(self) -> np.ndarray:
+        """float [2, 1326], weights of both players' hands."""
+        return np.stack(self.spot.ranges)
+
+    @property
+    def numbers(self) -> BettingRows:
+        """How its decisions are numbered, street by street."""
+        if "numbers" not in self._shared:
+            groups = leaf_groups(self.betting, len(self.streets), self.rake)
+            hands = [int((r > 0).sum()) for r in self.spot.ranges]
+            self._shared["numbers"] = betting_rows(self.betting, groups, hands)
+        return self._shared["numbers"]
+
+    @functools.cached_property
+    def player_hands(self) -> tuple[np.ndarray, np.ndarray]:
+        """Per player, int [H], places on the hand axis of the hands in their range."""
+        oop, ip = (np.flatnonzero(r[self.hands] > 0) for r in self.spot.ranges)
+        return oop, ip
+
+    def offset(self, player: int, street: int, board: int = 0) -> int:
+        """Returns the first row of a board among a player's sequences on all boards.
+
+        Boards are in order of streets; see `SpotState`.
+        """
+        pairs = list(zip(self.numbers.streets, self.streets, strict=True))
+        before = sum(rows.sequences[player] * len(outs.boards) for rows, outs in pairs[:street])
+        return before + (board * pairs[street][0].sequences[player] if board else 0)
+
+    @property
+    def rows(self) -> tuple[PlayerRows, PlayerRows]:
+        """Per player (oop, ip), the public rows of the tensors."""
+        return self._tensors[1]
+
+    @functools.cached_property
+    def tree(self) -> PublicTree:
+        """The tensors; payoffs are chips won minus chips put in, the pot before counted half each.
+
+        Raises:
+            MemoryError: they do not fit; says how much they need. Nothing has been allocated then.
+        """
+        tree = self._tensors[0]
+        for player in range(2):
+            locked = locked_sequences(tree.players[player])
+            for one in self.locked:
+                if one.player == player:
+                    _place(self, one, locked)
+            if locked.any():
+                tree = lock_sequences(tree, player, locked)
+        return tree
+
+    @functools.cached_property
+    def locked(self) -> list[Locked]:
+        """The locks by street and row, for all hands [A, H]; later ones count."""
+        return [_locked(self, one) for one in self.locks]
+
+    @functools.cached_property
+    def tables(self) -> SpotTables:
+        """Tables for native code."""
+        mine = self.player_hands
+        locked = [x._replace(shares=x.shares[:, mine[x.player]]) for x in self.locked]
+        threads = len(os.sched_getaffinity(0))
+        streets = self.numbers.streets
+        return SpotTables(streets, self.streets, self.ranges, locked=locked, threads=threads)
+
+    @property
+    def _tensors(self) -> tuple[PublicTree, tuple[PlayerRows, PlayerRows]]:
+        if "tensors" not in self._shared:
+            begin = time.perf_counter()
+            check_tensors(self.name, self.betting, self.streets, len(self.hands))
+            tensors, rows = public_tree(
+                self.betting,
+                self.streets,
+                self.hands,
+                self.ranges[:, self.hands],
+                rake=self.rake,
+                operator=self.operator or choose_operator(),
+            )
+            tree = to_device(tensors, self.name)
+            street = self.betting.street
+            info = SpotInfo(
+                game=None,
+                name=self.name,
+                players=LazyInfos(rows, self.hands),  # type: ignore[arg-type] # made when asked for
+                num_states=None,
+                num_public_states=sum(
+                    len(outs.boards) * int((street == s).sum())
+                    for s, outs in enumerate(self.streets)
+                ),
+                utility_sum=0.0 if self.rake.share == 0 else None,
+                build_seconds=time.perf_counter() - begin,
+                betting=self.betting,
+                streets=self.streets,
+                rows=rows,
+                hands=self.hands,
+            )
+            self._shared["tensors"] = tree.replace(names=info), rows
+        return self._shared["tensors"]
 
     def __repr__(self) -> str:
         locks = f", {len(self.locks)} locked" if self.locks else ""
         return f"SpotTree({self.spot!r}, {self.num_decision_nodes:,} decision nodes{locks})"
+
+
+def _locked(spot: SpotTree, one: Lock) -> Locked:
+    node = spot.betting.find(one.line)
+    street = int(spot.betting.street[node])
+    boards = spot.streets[street].boards
+    at = range(len(boards)) if one.board is None else [boards.index(parse_cards(one.board))]
+    words = [spot.betting.label[c] for c in spot.betting.children(node)]
+    shares = np.stack([one.strategy[w] for w in words])[:, spot.hands]
+    row = int(spot.numbers.row[node])
+    return Locked(int(spot.betting.actor[node]), street, row, np.asarray(at), shares)
+
+
+def _place(spot: SpotTree, one: Locked, locked: np.ndarray) -> None:
+    """Writes a lock into the sequence vector of its player."""
+    rows = spot.rows[one.player]
+    node = spot.numbers.streets[one.street].node[one.player][one.row]
+    held = one.shares.sum(0) != 0
+    for row in np.flatnonzero((rows.node == node) & np.isin(rows.board, one.boards)):
+        places = rows.place.sequence[rows.rows.offset[row] : rows.rows.offset[row + 1]]
+        locked[places] = np.where(held, one.shares, locked[places])
 
 
 def hands_in(spot: Spot) -> np.ndarray:
@@ -107,16 +228,19 @@ def spot_tree(
     symmetric: bool = True,
     operator: str | None = None,
     num_hands: int | None = None,
+    check: bool = True,
 ) -> SpotTree:
-    """Returns the tree of a spot.
+    """Returns the betting and the boards of a spot, after checking that a solver's state fits.
 
     Args:
         spot: the spot.
         symmetric: put runouts together that are equal up to names of suits.
-        operator: form of the payoffs, one of `OPERATORS`; the fastest for the backend by default.
+        operator: form of the payoffs in tensors, one of `OPERATORS`, for solving them in JAX; the
+            fastest way for the backend by default.
         num_hands: length of the hand axis, at least the hands in either range, so that spots
             have one shape; those hands by default. More than one image of a hand must not be
             left out where runouts are put together, so not with `symmetric`.
+        check: refuse what does not fit.
 
     Raises:
         MemoryError: it does not fit; says how much it needs. Nothing has been allocated then.
@@ -129,47 +253,10 @@ def spot_tree(
         hands = np.sort(np.concatenate([hands, spare])).astype(np.int32)
     name = f"{cards_name(spot.board)} pot {spot.pot} stack {spot.effective_stack}"
     rake = Rake(spot.rake, np.inf if spot.rake_cap is None else spot.rake_cap)
-    return build_tree(spot, name, betting, streets, hands, rake=rake, operator=operator)
-
-
-def build_tree(
-    spot: Spot | WholeGame,
-    name: str,
-    betting: BettingTree,
-    streets: Sequence[Runouts],
-    hands: np.ndarray,
-    *,
-    rake: Rake = Rake(),  # noqa: B008
-    operator: str | None = None,
-) -> SpotTree:
-    """Returns the tensors of betting on boards, after checking that they fit."""
-    begin = time.perf_counter()
-    check_memory(name, betting, streets, len(hands))
-    tensors, rows = public_tree(
-        betting,
-        streets,
-        hands,
-        np.stack(spot.ranges)[:, hands],
-        rake=rake,
-        operator=operator or choose_operator(),
-    )
-    tree = to_device(tensors, name)
-    info = SpotInfo(
-        game=None,
-        name=name,
-        players=LazyInfos(rows, hands),  # type: ignore[arg-type] # a sequence made when asked for
-        num_states=None,
-        num_public_states=sum(
-            len(outs.boards) * int((betting.street == s).sum()) for s, outs in enumerate(streets)
-        ),
-        utility_sum=0.0 if rake.share == 0 else None,
-        build_seconds=time.perf_counter() - begin,
-        betting=betting,
-        streets=tuple(streets),
-        rows=rows,
-        hands=hands,
-    )
-    return SpotTree(spot, tree.replace(names=info), betting, tuple(streets), hands, rows)
+    tree = SpotTree(spot, name, betting, tuple(streets), hands, rake, operator)
+    if check:
+        check_spot(tree)
+    return tree
 
 
 def spot_betting(spot: Spot) -> BettingTree:
@@ -200,94 +287,3 @@ def spot_betting(spot: Spot) -> BettingTree:
     if spot.pot % 2:
         tree = dataclasses.replace(tree, spent=tree.spent - 0.5)
     return tree
-
-
-def check_memory(name: str, betting: BettingTree, streets: Sequence[Runouts], hands: int) -> int:
-    """Logs what a run needs and returns it in bytes.
-
-    Raises:
-        MemoryError: the device has less free.
-    """
-    actions = 0
-    for node in range(betting.num_nodes):
-        if betting.kind[node] == Kind.DECISION:
-            actions += len(betting.children[node]) * len(streets[betting.street[node]].boards)
-    all_in = {int(s) for s in betting.street[betting.kind == Kind.ALL_IN]}
-    matrices = sum(len(streets[s].boards) for s in all_in) * hands * hands
-    needed = run_bytes(actions * hands, tensors=matrices * float_type().itemsize)
-    check_fits(
-        name,
-        needed,
-        what=f"{actions:,} actions of public states x {hands} hands",
-        instead="Offer fewer sizes, set raise_cap, or start from a later street.",
-    )
-    return needed
-
-
-@dataclasses.dataclass(frozen=True)
-class SpotInfo(TreeInfo):
-    """Names of a spot's tree; tables of all infosets are made when asked for."""
-
-    betting: BettingTree
-    streets: tuple[Runouts, ...]
-    rows: tuple[PlayerRows, ...]
-    hands: np.ndarray
-
-    @property
-    def num_infosets(self) -> tuple[int, ...]:
-        return tuple(len(r.node) * len(self.hands) for r in self.rows)
-
-    def action_name(self, player: int, action: int) -> str:
-        """Returns "f", or what the player has put in over the whole hand."""
-        return "f" if action == FOLD else str(action)
-
-    def label(self, player: int, infoset: int) -> str:
-        row, hand = divmod(infoset, len(self.hands))
-        node, board = int(self.rows[player].node[row]), int(self.rows[player].board[row])
-        cards = self.streets[self.betting.street[node]].boards[board]
-        line = self.betting.line(node) or "start"
-        return f"{cards_name(cards)} {line} {hand_name(int(self.hands[hand]))}"
-
-
-class LazyInfos(Sequence[PlayerInfo]):
-    """Per player, every infoset of a spot in canonical order; large, so made when asked for."""
-
-    def __init__(self, rows: Sequence[PlayerRows], hands: np.ndarray) -> None:
-        self._rows, self._hands = rows, hands
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @overload
-    def __getitem__(self, index: int) -> PlayerInfo: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[PlayerInfo]: ...
-    def __getitem__(self, index: int | slice) -> Any:
-        return self._made[index]
-
-    def __iter__(self) -> Iterator[PlayerInfo]:
-        return iter(self._made)
-
-    @functools.cached_property
-    def _made(self) -> tuple[PlayerInfo, ...]:
-        return tuple(_player_info(r, len(self._hands)) for r in self._rows)
-
-
-def _player_info(rows: PlayerRows, hands: int) -> PlayerInfo:
-    """Returns the infosets (public row, hand), rows first."""
-    public = rows.rows
-    count = len(rows.node)
-    width = np.repeat(public.width, hands)
-    offset = np.concatenate([[0], np.cumsum(width)]).astype(np.int32)
-    slot = np.arange(offset[-1]) - np.repeat(offset[:-1], width)
-    sequence = np.repeat(np.repeat(public.offset[:-1], hands), width) + slot
-    hand = np.repeat(np.tile(np.arange(hands), count), width)
-    return PlayerInfo(
-        offset=offset,
-        action=public.action[sequence - 1],
-        position=rows.place.sequence[sequence] * hands + hand,
-        infostate=np.full(count * hands, -1, np.int32),
-        public=np.repeat(np.arange(count, dtype=np.int32), hands),
-        states=None,
-        hands=hands,
-    )

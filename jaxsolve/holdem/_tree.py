@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from jaxsolve.holdem._betting_tree import BettingTree, Kind
 from jaxsolve.holdem._boards import compatible, showdown_signs, strengths
 from jaxsolve.holdem._cards import HANDS
-from jaxsolve.holdem._native import NativePayoffs
+from jaxsolve.holdem._leaf_groups import Rake, leaf_groups
 from jaxsolve.holdem._operators import payoffs
 from jaxsolve.holdem._payoffs import Pays, Placed
 from jaxsolve.holdem._runouts import Runouts, permuted_hands
-from jaxsolve.holdem._sweep_tables import Side, native_sweep
 from jaxsolve.tree import (
     DecisionRows,
     PlayerTree,
@@ -28,22 +27,6 @@ from jaxsolve.tree import (
     float_type,
     player_tree,
 )
-
-
-class Rake(NamedTuple):
-    """What the house takes of a pot.
-
-    Attributes:
-        share: of the pot.
-        cap: largest rake in chips.
-    """
-
-    share: float = 0.0
-    cap: float = np.inf
-
-    def of(self, pot: np.ndarray) -> np.ndarray:
-        """Returns the rake in chips of pots in chips."""
-        return np.minimum(self.share * pot, self.cap)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,22 +46,6 @@ class PlayerRows:
     rows: DecisionRows
     place: SequenceLayout
     last: list[np.ndarray]
-
-
-class LeafGroup(NamedTuple):
-    """Leaves of one street that pay in one way (T betting nodes).
-
-    Attributes:
-        pays: for what.
-        street: theirs.
-        nodes: int [T].
-        amount: float [T, 2], chips of each player.
-    """
-
-    pays: Pays
-    street: int
-    nodes: np.ndarray
-    amount: np.ndarray
 
 
 def public_tree(
@@ -105,7 +72,7 @@ def public_tree(
         *(_player(betting, streets, hands, ranges[i], i) for i in range(2)), strict=True
     )
     placed = []
-    for group in _leaf_groups(betting, streets, rake):
+    for group in leaf_groups(betting, len(streets), rake):
         outs = streets[group.street]
         chance = outs.weight[:, None, None] / pairs
         hangs = [
@@ -117,13 +84,6 @@ def public_tree(
         amount = group.amount[None] * chance
         placed.append(Placed(group.pays, boards, hangs, amount, matrix, group.street))
     leaves = payoffs(hands, placed, [t.place.size for t in tables], operator)
-    if isinstance(leaves, NativePayoffs):
-        sides = [
-            Side(betting.street[t.node], t.board, t.rows, t.place.sequence, p.blocks)
-            for p, t in zip(players, tables, strict=True)
-        ]
-        sweep = native_sweep(leaves.boards, placed, sides, [len(s.boards) for s in streets])
-        leaves = dataclasses.replace(leaves, sweep=sweep)
     return PublicTree(players, (leaves,)), tables
 
 
@@ -138,7 +98,6 @@ def _player(
     last: list[np.ndarray] = []
     depth = np.zeros(betting.num_nodes, np.int32)  # own actions before the node
     first = np.zeros(betting.num_nodes, np.int64)  # first own sequence of the node's first row
-    children = betting.children
     used = 1
     for node in range(betting.num_nodes):
         up, street = int(betting.parent[node]), int(betting.street[node])
@@ -148,8 +107,8 @@ def _player(
         else:
             if betting.actor[up] == player:
                 above = np.arange(len(streets[betting.street[up]].boards))
-                slot = children[up].index(node)
-                here = first[up] + above * len(children[up]) + slot
+                slot = node - int(betting.first_child[up])
+                here = first[up] + above * int(betting.num_children[up]) + slot
             else:
                 here = last[up]
             depth[node] = depth[up] + (betting.actor[up] == player)
@@ -157,14 +116,14 @@ def _player(
                 here = here[streets[street].parent]
         last.append(here)
         if betting.kind[node] == Kind.DECISION and betting.actor[node] == player:
-            width = len(children[node])
+            width = int(betting.num_children[node])
             first[node] = used
             used += width * count
             nodes.append(np.full(count, node))
             boards.append(np.arange(count))
             parents.append(here)
             widths.append(np.full(count, width))
-            actions.append(np.tile(betting.action[list(betting.children[node])], count))
+            actions.append(np.tile(betting.action[list(betting.children(node))], count))
             levels.append(np.full(count, depth[node]))
     at, board = _join(nodes), _join(boards)
     rows = DecisionRows(
@@ -209,38 +168,6 @@ def _symmetry(
             orbits.append(np.stack(images) if images else None)
         kind[row] = number[group]
     return kind, orbits
-
-
-def _leaf_groups(betting: BettingTree, streets: Sequence[Runouts], rake: Rake) -> list[LeafGroup]:
-    """Returns the leaves of each street, by what they pay for."""
-    groups = []
-    matched = betting.spent.min(1)
-    taken = rake.of(2 * matched)
-    for street in range(len(streets)):
-        on_street = betting.street == street
-        folded = np.flatnonzero(on_street & (betting.kind == Kind.FOLDED))
-        shown = np.flatnonzero(
-            on_street & ((betting.kind == Kind.SHOWDOWN) | (betting.kind == Kind.ALL_IN))
-        )
-        gain = np.repeat(-matched[folded, None].astype(float), 2, 1)
-        winner = 1 - betting.actor[betting.parent[folded]]
-        gain[np.arange(len(folded)), winner] = (matched - taken)[folded]
-        always, chips = folded, gain
-        if rake.share > 0:  # of a showdown: either player pays half of the rake in any case
-            always = np.concatenate([folded, shown])
-            chips = np.concatenate([gain, np.repeat(-taken[shown, None] / 2, 2, 1)])
-        last = street + 1 == len(streets)
-        for kind, nodes, amount in (
-            (Pays.COMPATIBLE, always, chips),
-            (
-                Pays.SHOWDOWN if last else Pays.ALL_IN,
-                shown,
-                np.repeat((matched - taken / 2)[shown, None], 2, 1),
-            ),
-        ):
-            if len(nodes):
-                groups.append(LeafGroup(kind, street, nodes, amount))
-    return groups
 
 
 def _mean_matrices(hands: np.ndarray, streets: Sequence[Runouts], street: int) -> Any:

@@ -8,7 +8,6 @@ around it: all that follows the own last action if that led there, else the own 
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -26,16 +25,14 @@ from jaxsolve.holdem._cards import (
 )
 from jaxsolve.holdem._cells import action_colours
 from jaxsolve.holdem._equity import equity
+from jaxsolve.holdem._leaf_groups import Rake
 from jaxsolve.holdem._lock import lock
 from jaxsolve.holdem._node import NodeReport
-from jaxsolve.holdem._report import own_sequence, sequences
 from jaxsolve.holdem._result import SpotResult
 from jaxsolve.holdem._sizes import PLAYERS
 from jaxsolve.holdem._solve import solve
 from jaxsolve.holdem._spot import Spot
 from jaxsolve.holdem._spot_tree import SpotTree
-from jaxsolve.holdem._tree import Rake
-from jaxsolve.tree import locked_sequences
 from jaxsolve.view import About, Lock, Move, Position, Privates, unknown_step
 
 _WORDS = {"f": "fold", "x": "check", "c": "call", "a": "all-in"}
@@ -71,7 +68,7 @@ class SpotView:
 
     def about(self) -> About:
         """See `Viewable`."""
-        result, info = self.result, self.result.spot.tree.info
+        result = self.result
         oop, ip = result.ev
         facts = {
             "iterations": f"{result.iterations:,}",
@@ -81,7 +78,7 @@ class SpotView:
             "EV ip": f"{ip:.4f}",
         }
         rows = result.curve.rows()
-        return About(info.name, True, facts, "chips", rows, max(1, result.iterations))
+        return About(result.spot.name, True, facts, "chips", rows, max(1, result.iterations))
 
     def position(self, path: Sequence[str]) -> Position:
         """See `Viewable`."""
@@ -150,7 +147,7 @@ class SpotView:
                     raise unknown_step(path, k, known)
                 place = _Place(place.node, known[step], False)
                 continue
-            by_code = {betting.label[c]: c for c in betting.children[place.node]}
+            by_code = {betting.label[c]: c for c in betting.children(place.node)}
             if step not in by_code:
                 raise unknown_step(path, k, by_code)
             node = by_code[step]
@@ -170,7 +167,7 @@ class SpotView:
 
     def _codes(self, node: int) -> list[str]:
         betting = self.result.spot.betting
-        return [betting.label[c] for c in betting.children[node]]
+        return [betting.label[c] for c in betting.children(node)]
 
     def _title(self, place: _Place, kind: Kind) -> str:
         betting = self.result.spot.betting
@@ -188,7 +185,7 @@ class SpotView:
         if report is None:
             return ()
         spot, out = self.result.spot, []
-        for k, child in enumerate(spot.betting.children[place.node]):
+        for k, child in enumerate(spot.betting.children(place.node)):
             weight = report.reach * report.weight * report.strategy[:, k]
             mean = _mean(report.value[:, k], weight)
             both = [mean, mean]
@@ -247,8 +244,7 @@ class SpotView:
         if street < spot.betting.street[node]:  # the same on every board that follows
             after = spot.streets[street + 1]
             board = int(np.flatnonzero(after.parent == board)[0])
-        place = own_sequence(spot, player, node, board)
-        return np.asarray(self.result.reports.reach[player][place], np.float64)
+        return np.asarray(self.result.reports.reach(player, node, board), np.float64)
 
     def _values(self, player: int, place: _Place) -> tuple[np.ndarray, np.ndarray]:
         """Returns (expected chips from here on, weight), each float [H]; NaN where none come."""
@@ -273,17 +269,14 @@ class SpotView:
 
     def _counterfactual(self, player: int, node: int, board: int) -> np.ndarray:
         """Returns float [H], the player's counterfactual values at a decision of either."""
-        spot, betting = self.result.spot, self.result.spot.betting
-        strategy, now, _ = self.result.reports.values(player)
+        reports, betting = self.result.reports, self.result.spot.betting
         if betting.actor[node] == player:
-            rows = spot.rows[player]
-            row = int(np.flatnonzero((rows.node == node) & (rows.board == board))[0])
-            places = sequences(spot, player, row)
-            return np.asarray((strategy[places] * now[places]).sum(0), np.float64)
+            strategy, now, _ = reports.decision(node, board)
+            return np.asarray((strategy * now).sum(0), np.float64)
         up = int(betting.parent[node])
         if up >= 0 and betting.actor[up] == player and betting.street[up] == betting.street[node]:
-            return np.asarray(now[own_sequence(spot, player, node, board)], np.float64)
-        below = [self._counterfactual(player, c, board) for c in betting.children[node]]
+            return np.asarray(reports.value_before(player, node, board), np.float64)
+        below = [self._counterfactual(player, c, board) for c in betting.children(node)]
         return np.asarray(np.sum(below, 0))
 
     def _final(self, player: int, place: _Place, other: np.ndarray) -> np.ndarray:
@@ -315,9 +308,15 @@ class SpotView:
         cards = spot.streets[street].boards[place.board]
         return equity(weights, cards, hands=spot.hands)[spot.hands]
 
-    @functools.cached_property
-    def _locked(self) -> tuple[np.ndarray, ...]:
-        return tuple(locked_sequences(p) > 0 for p in self.result.spot.tree.players)
+    def _held(self, place: _Place) -> np.ndarray:
+        """Returns bool [H], the hands that are locked at a decision."""
+        spot = self.result.spot
+        held = np.zeros(len(spot.hands), bool)
+        for one in spot.locked:
+            node = spot.numbers.streets[one.street].node[one.player][one.row]
+            if node == place.node and place.board in one.boards:
+                held |= one.shares.sum(0) != 0
+        return held
 
     def _privates(self, player: int, place: _Place, report: NodeReport | None) -> Privates:
         spot, size = self.result.spot, len(self.result.spot.hands)
@@ -334,9 +333,7 @@ class SpotView:
             strategy, after = np.zeros((2, size, len(report.actions)))
             where = np.searchsorted(spot.hands, report.hands)
             strategy[where], after[where] = report.strategy, report.value
-            rows = spot.rows[player]
-            row = int(np.flatnonzero((rows.node == place.node) & (rows.board == place.board))[0])
-            held = self._locked[player][sequences(spot, player, row)].any(0)
+            held = self._held(place)
         reach = self._reach(player, place.node, street, place.board)
         return Privates(
             player=PLAYERS[player],

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 
-def line_to(node: int, parent: np.ndarray, stage: np.ndarray, label: Sequence[str]) -> str:
+def line_to(
+    node: int, parent: np.ndarray, stage: np.ndarray, label: Sequence[str] | np.ndarray
+) -> str:
     """Returns the actions that lead to a node, as in "x b50 c / x"; "/" is a new stage.
 
     Args:
@@ -28,7 +30,7 @@ def line_to(node: int, parent: np.ndarray, stage: np.ndarray, label: Sequence[st
 def find_line(
     line: str,
     children: Callable[[int], Iterable[int]],
-    label: Sequence[str],
+    label: Sequence[str] | np.ndarray,
     line_of: Callable[[int], str],
 ) -> int:
     """Returns the node that a line leads to, see `line_to`; the first node for "".

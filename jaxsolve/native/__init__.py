@@ -1,8 +1,6 @@
 """C++ for CPUs: operators of XLA, and libraries for NumPy code."""
 
 from jaxsolve.native._build import LEAVES as LEAVES
-from jaxsolve.native._build import MEASURE as MEASURE
-from jaxsolve.native._build import SWEEP as SWEEP
 from jaxsolve.native._build import available as available
 from jaxsolve.native._build import build as build
 from jaxsolve.native._build import host_library as host_library

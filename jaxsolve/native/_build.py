@@ -30,8 +30,15 @@ from jaxsolve.waiting import waiting
 
 FILES = {
     "holdem": (
-        ("leaves.cc", "measure.cc", "sweep.cc"),
-        ("boards.h", "pool.h", "sweep.h", "update.h"),
+        ("leaves.cc",),
+        ("boards.h", "pool.h"),
+    ),
+    "spots": (
+        ("spot_solve.cc", "spot_tables.cc"),
+        (
+            *("boards.h", "spot_game.h", "spot_leaves.h", "spot_pass.h", "spot_rows.h"),
+            *("strength.h", "workers.h"),
+        ),
     ),
     "mccfr": (
         ("deal.cc", "match.cc", "mccfr.cc", "response.cc", "vectors.cc"),
@@ -44,8 +51,8 @@ FILES = {
 }
 """Libraries: their sources and headers in this folder."""
 
-LEAVES, SWEEP, MEASURE = "jaxsolve_leaves", "jaxsolve_sweep", "jaxsolve_measure"
-"""Names of the operators in XLA."""
+LEAVES = "jaxsolve_leaves"
+"""Name of the operator in XLA."""
 
 _FLAGS = ("-std=c++17", "-O3", "-fno-trapping-math", "-march=native", "-fPIC", "-w")
 
@@ -88,13 +95,8 @@ def _registered() -> bool:
     library = _loaded("holdem")
     if library is None:
         return False
-    handlers = {
-        LEAVES: library.JaxsolveLeaves,
-        SWEEP: library.JaxsolveSweep,
-        MEASURE: library.JaxsolveMeasure,
-    }
-    for name, handler in handlers.items():
-        jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(handler), platform="cpu")
+    handler = jax.ffi.pycapsule(library.JaxsolveLeaves)
+    jax.ffi.register_ffi_target(LEAVES, handler, platform="cpu")
     return True
 
 

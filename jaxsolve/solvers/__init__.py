@@ -3,6 +3,10 @@
 from jaxsolve.solvers._batch import BatchResult as BatchResult
 from jaxsolve.solvers._batch import solve_batch as solve_batch
 from jaxsolve.solvers._curve import Curve as Curve
+from jaxsolve.solvers._curve import measurement_points as measurement_points
+from jaxsolve.solvers._drive import Engine as Engine
+from jaxsolve.solvers._drive import Run as Run
+from jaxsolve.solvers._drive import drive as drive
 from jaxsolve.solvers._loop import SolveState as SolveState
 from jaxsolve.solvers._loop import average_policy as average_policy
 from jaxsolve.solvers._loop import current_policy as current_policy
@@ -13,11 +17,10 @@ from jaxsolve.solvers._memory import memory as memory
 from jaxsolve.solvers._names import load_solver as load_solver
 from jaxsolve.solvers._result import Result as Result
 from jaxsolve.solvers._solve import solve as solve
+from jaxsolve.solvers._solver import Iterations as Iterations
 from jaxsolve.solvers._solver import Sampler as Sampler
 from jaxsolve.solvers._solver import Solver as Solver
 from jaxsolve.solvers._solver import Variant as Variant
-from jaxsolve.solvers._sweep import HasSweep as HasSweep
-from jaxsolve.solvers._sweep import Sweep as Sweep
 from jaxsolve.solvers._view import GameView as GameView
 from jaxsolve.solvers._view import view_result as view_result
 from jaxsolve.solvers._view import view_run as view_run

@@ -24,7 +24,6 @@ from jaxsolve.game import Range, checked
 from jaxsolve.solvers._loop import SolveState, average_policy, current_policy, init_state, run
 from jaxsolve.solvers._names import load_solver
 from jaxsolve.solvers._solver import Iterations, Solver
-from jaxsolve.solvers._sweep import HasSweep
 from jaxsolve.tree import Policy, PublicTree
 from jaxsolve.types import Array
 
@@ -319,8 +318,6 @@ def _measure(
 def _default_chunk(tree: PublicTree, platform: str) -> int:
     if platform != "cpu":
         return 1 << 30
-    if any(isinstance(leaf, HasSweep) and leaf.sweep is not None for leaf in tree.leaves):
-        return 1
     cells = sum(x.size for x in jax.tree.leaves(tree) if jnp.issubdtype(x.dtype, jnp.floating))
     fits = CACHE_BYTES // (4 * max(cells, 1))
     return max(8, fits - fits % 16)  # whole SIMD vectors

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.files import differences, load_arrays, save_arrays
@@ -22,12 +22,12 @@ class Saved(NamedTuple):
     """What a checkpoint holds.
 
     Attributes:
-        state: the solver's state.
+        arrays: the numbers of the solver's state.
         rows: curve so far, (iteration, seconds, exploitability).
         seconds: time spent in iterations.
     """
 
-    state: Any
+    arrays: list[np.ndarray]
     rows: list[tuple[int, float, float]]
     seconds: float
 
@@ -57,24 +57,27 @@ def fingerprint(tree: PublicTree) -> str:
 
 
 def save(
-    directory: Path, run: dict[str, Any], state: Any, rows: list[Any], seconds: float, planned: int
+    directory: Path,
+    run: dict[str, Any],
+    arrays: Sequence[np.ndarray],
+    iteration: int,
+    rows: list[Any],
+    seconds: float,
+    planned: int,
 ) -> None:
     """Writes a checkpoint, whole or not at all."""
-    leaves = jax.tree.leaves(state)
     header = {"kind": KIND, "run": run, "rows": rows, "seconds": seconds, "planned": planned}
-    header["iteration"] = int(state.iteration)
-    save_arrays(
-        directory / NAME, header, {f"leaf_{k:04d}": np.asarray(x) for k, x in enumerate(leaves)}
-    )
+    header["iteration"] = iteration
+    save_arrays(directory / NAME, header, {f"leaf_{k:04d}": x for k, x in enumerate(arrays)})
 
 
-def load(directory: Path, run: dict[str, Any], like: Any) -> Saved:
+def load(directory: Path, run: dict[str, Any], like: Sequence[np.ndarray]) -> Saved:
     """Returns the checkpoint in a directory.
 
     Args:
         directory: of the run.
         run: `identity` of the run that wants to continue.
-        like: a state of the same structure.
+        like: arrays of the same shapes.
 
     Raises:
         FileNotFoundError: there is none.
@@ -83,14 +86,11 @@ def load(directory: Path, run: dict[str, Any], like: Any) -> Saved:
     header, arrays = load_arrays(directory / NAME, KIND)
     if wrong := differences(header["run"], run):
         raise ValueError(f"{directory} holds a run with another configuration ({wrong})")
-    leaves, structure = jax.tree.flatten(like)
     saved = [arrays[k] for k in sorted(arrays)]
-    if [x.shape for x in saved] != [x.shape for x in leaves]:
+    if [(x.shape, x.dtype) for x in saved] != [(x.shape, x.dtype) for x in like]:
         raise ValueError(f"{directory / NAME} was written by another version of jaxsolve")
-    # Copies: the loop gives the buffers of its state away.
-    state = jax.tree.unflatten(structure, [jnp.array(x, copy=True) for x in saved])
     rows = [(int(i), float(s), float(e)) for i, s, e in header["rows"]]
-    return Saved(state, rows, float(header["seconds"]))
+    return Saved(saved, rows, float(header["seconds"]))
 
 
 def unfinished(directory: Path) -> tuple[int, int] | None:

@@ -11,15 +11,14 @@ the number of iterations are arguments, so nothing is traced again.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.regret import Coefficients, Step, normalise
+from jaxsolve.regret import Step, normalise
 from jaxsolve.solvers._solver import Solver
-from jaxsolve.solvers._sweep import HasSweep, Sweep
 from jaxsolve.tree import (
     Blocks,
     PlayerTree,
@@ -34,9 +33,6 @@ from jaxsolve.tree import (
     values_of,
 )
 from jaxsolve.types import Array
-
-FUSED = 8
-"""Iterations of one call of a fused operator."""
 
 
 class SolveState(NamedTuple):
@@ -145,17 +141,8 @@ def run(
     tree: PublicTree, solver: Solver, state: SolveState, iterations: Array, horizon: Array
 ) -> SolveState:
     """Returns the state after a number of further iterations (int32 [], traced)."""
-    sweep = sweep_of(tree, solver)
-    if sweep is None:
-        one = functools.partial(iterate, tree, solver)
-        return jax.lax.fori_loop(0, iterations, lambda _, s: one(s, horizon), state)
-    state = state._replace(reach=())
-    # Many at a time, and then the rest.
-    for count, times in ((FUSED, iterations // FUSED), (1, iterations % FUSED)):
-        some = functools.partial(_fused, sweep, tree, solver, count)
-        state = jax.lax.fori_loop(0, times, lambda _, s, some=some: some(s, horizon), state)
-    reach = tuple(reach_of(p, b) for p, b in zip(tree.players, state.policy, strict=True))
-    return state._replace(reach=reach)
+    one = functools.partial(iterate, tree, solver)
+    return jax.lax.fori_loop(0, iterations, lambda _, s: one(s, horizon), state)
 
 
 def average_policy(tree: PublicTree, state: SolveState) -> Policy:
@@ -171,51 +158,6 @@ def average_policy(tree: PublicTree, state: SolveState) -> Policy:
 def current_policy(tree: PublicTree, state: SolveState) -> Policy:
     """Returns the policy of the next iteration."""
     return Policy(state.policy, tree.names)
-
-
-def sweep_of(
-    tree: PublicTree, solver: Solver
-) -> tuple[Sweep, Callable[[Step], Coefficients]] | None:
-    """Returns what does whole iterations and its coefficients, if tree and solver have them."""
-    plain = solver.sampler is None and solver.alternating
-    coefficients = solver.minimizer.coefficients
-    if not plain or coefficients is None or len(tree.leaves) != 1:
-        return None
-    (leaf,) = tree.leaves
-    if not isinstance(leaf, HasSweep) or leaf.sweep is None or not leaf.sweep.fits(tree):
-        return None
-    return leaf.sweep, coefficients
-
-
-def _fused(
-    found: tuple[Sweep, Callable[[Step], Coefficients]],
-    tree: PublicTree,
-    solver: Solver,
-    count: int,
-    state: SolveState,
-    horizon: Array,
-) -> SolveState:
-    """Does `count` times the same as `iterate`, but for `reach`, which it leaves out."""
-    sweep, numbers = found
-    dtype = tree.players[0].root_reach.dtype
-    t = (state.iteration + 1 + jnp.arange(count)).astype(dtype)
-    steps = Step(t, jnp.full(count, horizon, dtype))
-    coefficients = jax.vmap(numbers)(steps)
-    decay = jnp.broadcast_to(jax.vmap(solver.decay)(steps), count).astype(dtype)
-    weights = [state.average[0].weight]
-    for k in range(count):
-        weights.append(weights[-1] * decay[k] + 1)
-    # The same for all hands and both players.
-    share = jnp.stack([1 / w.ravel()[0] for w in weights[1:]])
-    regrets = [tuple(r for (r,) in states) for states in state.minimizer]
-    averages = [(m.mean, m.lost) for m in state.average]
-    regrets, policy, averages = sweep(tree, coefficients, share, regrets, state.policy, averages)
-    minimizer = tuple(
-        tuple(type(s)(r) for s, r in zip(states, new, strict=True))
-        for states, new in zip(state.minimizer, regrets, strict=True)
-    )
-    average = tuple(Mean(mean, lost, weights[-1]) for mean, lost in averages)
-    return SolveState(state.iteration + count, minimizer, tuple(policy), (), average, state.nodes)
 
 
 def _exact_values(tree: PublicTree, player: int, policy: Blocks, reach: Sequence[Array]) -> Blocks:

@@ -1,44 +1,36 @@
-"""Whole runs: iterate, measure, report, save, stop."""
+"""Solving a tree or a game: a whole run of the loop, and its result."""
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from tqdm import tqdm
 
 from jaxsolve.compiler import compile
 from jaxsolve.evaluate import expected_values, nash_conv
-from jaxsolve.files import claim, uninterrupted
 from jaxsolve.game import Game, Range, checked
 from jaxsolve.solvers import _checkpoint
-from jaxsolve.solvers._curve import Curve, measurement_points
+from jaxsolve.solvers._drive import drive
 from jaxsolve.solvers._loop import (
     SolveState,
     average_policy,
     current_policy,
     init_state,
     run,
-    sweep_of,
 )
 from jaxsolve.solvers._names import load_solver
 from jaxsolve.solvers._result import Result
 from jaxsolve.solvers._solver import Iterations, Solver
-from jaxsolve.solvers._sweep import HasSweep
 from jaxsolve.tree import Policy, PublicTree
 from jaxsolve.types import Array
 from jaxsolve.waiting import waiting
-
-CHUNK_SECONDS = 0.5
-"""Longest time in one call, so that limits and Ctrl-C are heard."""
 
 
 @checked
@@ -85,121 +77,74 @@ def solve(
     begin = time.perf_counter()
     solver = load_solver(solver) if isinstance(solver, str) else solver
     tree = game if isinstance(game, PublicTree) else compile(game)
-    directory = None if out is None else Path(out)
-    if resume and directory is None:
-        raise ValueError("resume=True needs out=, the directory of the run to continue")
-    with claim(directory):
-        points = measurement_points(iterations, measure_every)
-        horizon = jnp.asarray(iterations, jnp.int32)
-        with waiting(f"compiling {solver.name}", show=progress):
-            saved, identity = _open(tree, solver, directory, iterations, resume)
-            ready = solver.bind(tree)
-            start = time.perf_counter()
-            nothing = jnp.asarray(0, jnp.int32)
-            state = jax.block_until_ready(run(tree, ready, saved.state, nothing, horizon))
-            _, worth = jax.block_until_ready(_measure(tree, solver, state))
-            compile_seconds = time.perf_counter() - start
-        rows, seconds = saved.rows, saved.seconds
-        done, status = int(state.iteration), "iteration limit"
-        if rows and rows[-1][0] == done and target is not None and rows[-1][2] <= target:
-            status = "target"  # reached before this run was resumed
-
-        def measured() -> tuple[float, Array]:
-            """Adds a row to the curve; returns exploitability and values."""
-            gap, worth = _measure(tree, solver, state)
-            rows.append((done, seconds, float(gap) / tree.num_players))
-            if callback is not None:
-                callback(*rows[-1])
-            return rows[-1][2], worth
-
-        kept, pace, interval = time.perf_counter(), 0.0, checkpoint_seconds
-        bar = tqdm(
-            total=iterations, initial=done, disable=not progress, desc=solver.name, unit="it"
-        )
-        with bar, uninterrupted() as interrupted:
-            while done < iterations and status == "iteration limit":
-                stop = next(p for p in points if p > done)
-                count = _chunk(stop - done, pace)
-                start = time.perf_counter()
-                state = run(tree, ready, state, jnp.asarray(count, jnp.int32), horizon)
-                jax.block_until_ready(state.iteration)
-                pace = (time.perf_counter() - start) / count
-                seconds += pace * count
-                done += count
-                bar.update(count)
-                if interrupted():
-                    status = "interrupted"
-                elif time_limit is not None and time.perf_counter() - begin >= time_limit:
-                    status = "time limit"
-                if done == stop or status != "iteration limit":
-                    exploitability, worth = measured()
-                    bar.set_postfix(exploitability=describe(exploitability), refresh=False)
-                    if not np.isfinite(exploitability):
-                        status = "non-finite"
-                    elif target is not None and exploitability <= target:
-                        status = "target"
-                    elif done == iterations:
-                        status = "iteration limit"
-                if directory is not None and time.perf_counter() - kept >= interval:
-                    start = time.perf_counter()
-                    _checkpoint.save(directory, identity, state, rows, seconds, iterations)
-                    kept = time.perf_counter()
-                    interval = max(checkpoint_seconds, 20 * (kept - start))
-            if not rows or rows[-1][0] != done:  # nothing was left to do
-                _, worth = measured()
-            if directory is not None and status != "non-finite":
-                planned = done if status == "target" else iterations
-                _checkpoint.save(directory, identity, state, rows, seconds, planned)
-            with waiting("compiling the policies", show=progress):
-                average, current = _policies(tree, state)
+    found = drive(
+        _TreeEngine(tree, solver),
+        iterations=iterations,
+        measure_every=measure_every,
+        target=target,
+        time_limit=time_limit,
+        out=None if out is None else Path(out),
+        resume=resume,
+        checkpoint_seconds=checkpoint_seconds,
+        progress=progress,
+        callback=callback,
+        describe=describe,
+        begin=begin,
+    )
+    with waiting("compiling the policies", show=progress):
+        average, current = _policies(tree, found.state)
     return Result(
         average=average,
         current=current,
         output=solver.output,
-        curve=Curve.of(rows),
-        values=np.asarray(worth),
-        status=status,
-        iterations=done,
-        seconds=seconds,
-        compile_seconds=compile_seconds,
         tree=tree,
         solver=solver,
-        state=state,
+        **found._asdict(),
     )
 
 
-def _open(
-    tree: PublicTree, solver: Solver, directory: Path | None, iterations: int, resume: bool
-) -> tuple[_checkpoint.Saved, dict[str, Any]]:
-    """Returns the state to start from, and the identity of the run."""
-    state = _init(tree, solver)
-    fresh = _checkpoint.Saved(state, [], 0.0)
-    if directory is None:
-        return fresh, {}
-    identity = _checkpoint.identity(tree, solver, iterations)
-    if resume:
-        with contextlib.suppress(FileNotFoundError):
-            saved = _checkpoint.load(directory, identity, state)
-            if int(saved.state.iteration) > iterations:
-                raise ValueError(
-                    f"{directory} already holds {int(saved.state.iteration)} iterations, more "
-                    f"than the {iterations} asked for"
-                )
-            return saved, identity
-    elif (left := _checkpoint.unfinished(directory)) is not None:
-        raise ValueError(
-            f"{directory} holds an unfinished run ({left[0]} of {left[1]} iterations): resume it "
-            f"(--resume), remove {directory / _checkpoint.NAME}, or choose another directory"
-        )
-    (directory / _checkpoint.NAME).unlink(missing_ok=True)  # of a finished run
-    return fresh, identity
+class _TreeEngine:
+    """The loop of `_loop` on the tensors of a tree."""
 
+    counts_measuring = False
 
-def _measure(tree: PublicTree, solver: Solver, state: SolveState) -> tuple[Array, Array]:
-    """Returns (NashConv, values [n]) of the average or of the current policy."""
-    if solver.output == "average" and sweep_of(tree, solver) is not None:
-        return _swept(tree, [mean.mean for mean in state.average])
-    return _measured(tree, _common(state), solver.output)
+    def __init__(self, tree: PublicTree, solver: Solver) -> None:
+        self.tree, self.solver, self.ready = tree, solver, solver
+
+    @property
+    def name(self) -> str:
+        return self.solver.name
+
+    def identity(self, iterations: int) -> dict[str, Any]:
+        return _checkpoint.identity(self.tree, self.solver, iterations)
+
+    def fresh(self) -> SolveState:
+        return _init(self.tree, self.solver)
+
+    def prepare(self, state: SolveState, horizon: int) -> SolveState:
+        self.ready = self.solver.bind(self.tree)
+        state = self.advance(state, 0, horizon)
+        self.measure(state)
+        return state
+
+    def done(self, state: SolveState) -> int:
+        return int(state.iteration)
+
+    def advance(self, state: SolveState, count: int, horizon: int) -> SolveState:
+        numbers = (jnp.asarray(n, jnp.int32) for n in (count, horizon))
+        return jax.block_until_ready(run(self.tree, self.ready, state, *numbers))
+
+    def measure(self, state: SolveState) -> tuple[float, np.ndarray]:
+        gap, worth = _measured(self.tree, _common(state), self.solver.output)
+        return float(gap) / self.tree.num_players, np.asarray(worth)
+
+    def arrays(self, state: SolveState) -> list[np.ndarray]:
+        return [np.asarray(x) for x in jax.tree.leaves(state)]
+
+    def restored(self, like: SolveState, arrays: Sequence[np.ndarray]) -> SolveState:
+        # Copies: the loop gives the buffers of its state away.
+        copies = [jnp.array(x, copy=True) for x in arrays]
+        return jax.tree.unflatten(jax.tree.structure(like), copies)
 
 
 def _policies(tree: PublicTree, state: SolveState) -> tuple[Policy, Policy]:
@@ -216,15 +161,6 @@ def _common(state: SolveState) -> SolveState:
     return state._replace(minimizer=(), nodes=())
 
 
-@jax.jit
-def _swept(tree: PublicTree, means: list[Array]) -> tuple[Array, Array]:
-    (leaf,) = tree.leaves
-    assert isinstance(leaf, HasSweep)
-    assert leaf.sweep is not None
-    payoffs, more = leaf.sweep.payoffs(tree, means)
-    return more.sum(), payoffs
-
-
 @functools.partial(jax.jit, static_argnames="output")
 def _measured(tree: PublicTree, state: SolveState, output: str) -> tuple[Array, Array]:
     policy = current_policy(tree, state) if output == "current" else average_policy(tree, state)
@@ -237,8 +173,3 @@ def _both(tree: PublicTree, state: SolveState) -> tuple[Policy, Policy]:
 
 
 _init = jax.jit(init_state)
-
-
-def _chunk(left: int, pace: float) -> int:
-    """Returns how many iterations to run in one call; the outcome does not depend on it."""
-    return max(1, min(left, int(CHUNK_SECONDS / pace))) if pace > 0 else 1

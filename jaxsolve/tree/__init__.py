@@ -34,6 +34,7 @@ from jaxsolve.tree._infostates import Infostates as Infostates
 from jaxsolve.tree._lock import lock_sequences as lock_sequences
 from jaxsolve.tree._lock import locked_sequences as locked_sequences
 from jaxsolve.tree._memory import check_fits as check_fits
+from jaxsolve.tree._memory import free_bytes as free_bytes
 from jaxsolve.tree._memory import run_bytes as run_bytes
 from jaxsolve.tree._payoffs import BlockPayoffs as BlockPayoffs
 from jaxsolve.tree._payoffs import block_payoffs as block_payoffs

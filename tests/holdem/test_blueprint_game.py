@@ -56,7 +56,7 @@ def test_heads_up_lines_are_those_of_the_tree_of_spots() -> None:
     end = {int(p): k for k, p in enumerate(tree.ends)}
     for p in range(tree.num_nodes):
         k = lines[tree.line(p)]
-        assert tree.count[p] == len(want.children[k])
+        assert tree.count[p] == len(want.children(k))
         if tree.count[p]:
             assert tree.actor[p] == want.actor[k]
             assert tree.find(tree.line(p)) == p

@@ -11,9 +11,12 @@ import pytest
 
 import jaxsolve as js
 from jaxsolve import holdem as he
+from jaxsolve import native
+from jaxsolve.holdem._engine import spot_engine
 from jaxsolve.holdem._runouts import runouts
 from jaxsolve.holdem._solve import measure, parse_target
-from jaxsolve.holdem._spot_tree import SpotTree, check_memory, spot_betting
+from jaxsolve.holdem._spot_memory import check_tensors, spot_bytes
+from jaxsolve.holdem._spot_tree import SpotTree, spot_betting
 from jaxsolve.solvers import run
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -184,33 +187,43 @@ def test_locks_are_checked(river: SpotTree):
 
 @pytest.mark.slow  # seconds of compilation
 def test_forms_agree(river: SpotTree):
-    """Same iterates from every payoff operator, to float32 rounding."""
+    """Same iterates from every payoff operator and from C++, to float32 rounding."""
     found = []
-    for form in ("prefix", "dense"):
-        tree = he.spot_tree(river.spot, operator=form).tree
-        one = js.solve(tree, "dcfr", iterations=20, measure_every=20, progress=False)
-        found.append([*one.values, one.exploitability])
-    one = js.solve(river.tree, "dcfr", iterations=20, measure_every=20, progress=False)
-    for other in found:
-        np.testing.assert_allclose(other, [*one.values, one.exploitability], atol=5e-3)
+    for form in (None, "native", "prefix", "dense"):
+        tree = he.spot_tree(river.spot, operator=form)
+        one = he.solve(tree, target=None, iterations=20, measure_every=20, progress=False)
+        found.append([*one.values, one.exploitability_chips])
+    for other in found[1:]:
+        np.testing.assert_allclose(other, found[0], atol=5e-3)
 
 
-def test_batch_equals_single_spots():
+@pytest.mark.parametrize("operator", [None, "prefix"])
+def test_batch_equals_single_spots(operator: str | None):
     base = {**SMALL, "board": "Ts9s8s2h3c"}
-    variants = [base, {**base, "pot": 60, "stack": 200}, {**base, "board": "Ts9s8s2hKd"}]
-    spots = [he.Spot.parse(v) for v in variants]
-    batch, trees = he.solve_spots(spots, iterations=50)
-    for k, tree in enumerate(trees):
-        alone = js.solve(tree.tree, "dcfr", iterations=50, measure_every=50, progress=False)
-        assert batch.exploitability[-1][k] == pytest.approx(alone.exploitability, abs=2e-3)
-        np.testing.assert_allclose(batch.values[k], alone.values, atol=2e-3)
+    variants = [
+        base,
+        {**base, "pot": 60, "stack": 200},
+        {**base, "board": "Ts9s8s2hKd"},
+        {**base, "rake": 0.05, "rake_cap": 3},
+    ]
+    spots = [he.Spot.parse(v) for v in variants[: 3 if operator else 4]]
+    room = max(len(he.spot_tree(s).hands) for s in spots)
+    trees = [he.spot_tree(s, operator=operator, symmetric=False, num_hands=room) for s in spots]
+    found = he.solve_spots(trees, iterations=50)
+    for one, tree in zip(found, trees, strict=True):
+        alone = he.solve(tree, target=None, iterations=50, measure_every=50, progress=False)
+        assert one.exploitability_chips == pytest.approx(alone.exploitability_chips, abs=2e-3)
+        np.testing.assert_allclose(one.values, alone.values, atol=2e-3)
+        np.testing.assert_allclose(one.node().value, alone.node().value, atol=0.05)
 
 
-def test_a_batch_of_different_trees_is_refused():
+def test_a_vmapped_batch_of_different_trees_is_refused():
     base = {**SMALL, "board": "Ts9s8s2h3c"}
     other = {**base, "sizes": {"bet": ["50%", "a"], "raise": ["a"]}}
+    spots = [he.Spot.parse(base), he.Spot.parse(other)]
+    trees = [he.spot_tree(s, operator="prefix") for s in spots]
     with pytest.raises(ValueError, match="different betting trees"):
-        he.solve_spots([he.Spot.parse(base), he.Spot.parse(other)])
+        he.solve_spots(trees)
 
 
 def test_rake_is_taken_from_both():
@@ -221,7 +234,7 @@ def test_rake_is_taken_from_both():
     assert float(worth.sum()) == pytest.approx(-3, abs=1e-3)
 
 
-def test_too_large_a_spot_is_refused_with_the_figure():
+def test_too_large_a_spot_is_refused_with_the_figure(monkeypatch: pytest.MonkeyPatch):
     spot = he.Spot.parse(
         {
             **SMALL,
@@ -233,16 +246,30 @@ def test_too_large_a_spot_is_refused_with_the_figure():
             "raise_cap": 2,
         }
     )
-    with pytest.raises(MemoryError, match=r"needs about [\d.]+ GiB"):
+    monkeypatch.setattr("jaxsolve.tree._memory.free_bytes", lambda: 2**30)
+    monkeypatch.setattr("jaxsolve.holdem._spot_memory.free_bytes", lambda: 2**30)
+    with pytest.raises(MemoryError, match=r"needs about [\d.]+ GiB .* 16 bits: state"):
         he.spot_tree(spot)
+    with pytest.raises(MemoryError, match=r"needs about [\d.]+ GiB .* actions of public states"):
+        he.spot_tree(spot, operator="prefix")
 
 
 def test_memory_is_estimated_before_building():
-    spot = he.Spot.load(EXAMPLES / "river.toml")
-    tree = he.spot_tree(spot)
-    need = check_memory("river", spot_betting(spot), tree.streets, len(tree.hands))
+    tree = he.spot_tree(he.Spot.load(EXAMPLES / "river.toml"))
+    need = check_tensors("river", tree.betting, tree.streets, len(tree.hands))
     state = sum(p.num_sequences * p.num_hands for p in tree.tree.players) * 4
     assert need >= 5 * state  # regrets, policy, reach, and two arrays of the average
+
+
+@pytest.mark.skipif(native.host_library("spots") is None, reason="no C++ compiler here")
+@pytest.mark.parametrize("bits", [32, 16])
+def test_memory_of_the_state_is_exact(bits: int):
+    tree = he.spot_tree(he.Spot.parse(SMALL))
+    engine = spot_engine(tree, js.dcfr(), bits=bits)
+    assert engine is not None
+    need = spot_bytes(tree, bits)
+    assert need.state == sum(x.nbytes for x in engine.fresh().arrays)
+    assert need.tables == pytest.approx(tree.tables.nbytes, rel=0.3)
 
 
 @pytest.mark.parametrize("target", ["0", "-1%", "abc", "1%%"])
@@ -260,15 +287,15 @@ def test_targets():
 def test_donk_sizes_are_for_the_first_player_after_a_bet():
     data = {**SMALL, "sizes": {"bet": ["50%"], "raise": [], "donk": ["100%"]}}
     betting = spot_betting(he.Spot.parse(data))
-    after_bet = [betting.label[c] for c in betting.children[betting.find("x b50 c")]]
-    after_check = [betting.label[c] for c in betting.children[betting.find("x x")]]
+    after_bet = [betting.label[c] for c in betting.children(betting.find("x b50 c"))]
+    after_check = [betting.label[c] for c in betting.children(betting.find("x x"))]
     assert after_bet == ["x", "a"]  # the pot of 200 is more than what is left
     assert after_check == ["x", "b50"]
 
 
 def test_another_spot_of_the_same_shape_compiles_nothing(river: SpotTree):
     """Ranges, pot and stack are arguments of the compiled program."""
-    again = he.spot_tree(he.Spot.load(EXAMPLES / "river.toml"))
+    river, again = (he.spot_tree(river.spot, operator="prefix") for _ in range(2))
     with jax.debug_key_reuse(False):  # which traces every call anew
         he.solve(river, target=None, iterations=3, progress=False)
         before = run._cache_size()

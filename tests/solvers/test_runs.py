@@ -19,7 +19,7 @@ import pytest
 
 import games
 import jaxsolve as js
-from jaxsolve.solvers import _checkpoint, _solve
+from jaxsolve.solvers import _checkpoint, _drive, init_state
 from jaxsolve.solvers._curve import measurement_points
 
 # Leduc poker by OpenSpiel 2.0.2 (C++), alternating updates, NashConv / 2 by iteration.
@@ -193,7 +193,7 @@ def test_outcome_does_not_depend_on_how_calls_are_cut(
     seconds: float, kuhn: js.PublicTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usual = js.solve(kuhn, "pcfr+", iterations=500, progress=False)
-    monkeypatch.setattr(_solve, "CHUNK_SECONDS", seconds)
+    monkeypatch.setattr(_drive, "CHUNK_SECONDS", seconds)
     cut = js.solve(kuhn, "pcfr+", iterations=500, measure_every=333, progress=False)
     _assert_same_bits(usual, cut, tmp_path)
 
@@ -315,7 +315,7 @@ def test_no_flipped_bit_of_a_checkpoint_gets_in(run: Path, kuhn: js.PublicTree) 
     path = run / _checkpoint.NAME
     solver = js.hs_dcfr()
     identity = _checkpoint.identity(kuhn, solver, 60)
-    like = _solve._init(kuhn, solver)
+    like = [np.asarray(x) for x in jax.tree.leaves(init_state(kuhn, solver))]
     good = path.read_bytes()
     reference = _checkpoint.load(run, identity, like)
     outcome: collections.Counter[str] = collections.Counter()
@@ -330,7 +330,7 @@ def test_no_flipped_bit_of_a_checkpoint_gets_in(run: Path, kuhn: js.PublicTree) 
             continue
         outcome["harmless"] += 1  # such as the time of a member of the archive
         assert (found.rows, found.seconds) == (reference.rows, reference.seconds)
-        for x, y in zip(jax.tree.leaves(found), jax.tree.leaves(reference), strict=True):
+        for x, y in zip(found.arrays, reference.arrays, strict=True):
             np.testing.assert_array_equal(x, y)
     assert outcome["refused"] > 50
 
