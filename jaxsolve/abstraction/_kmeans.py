@@ -11,7 +11,6 @@ import ctypes
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from jaxsolve.abstraction._chunks import in_chunks
 from jaxsolve.native import host_library
@@ -160,6 +159,8 @@ def _means(
         count = np.bincount(nearest, minlength=clusters)
     rows = np.arange(len(points) + 1)
     ones = np.ones(len(points))
+    import scipy.sparse  # importing it takes a tenth of a second
+
     member = scipy.sparse.csr_matrix((ones, nearest, rows), (len(points), clusters))
     total = member.T @ points.astype(np.float64)
     return (total / np.maximum(count, 1)[:, None]).astype(np.float32)

@@ -15,7 +15,7 @@ from jaxsolve.holdem._betting_tree import BettingTree, Kind
 from jaxsolve.holdem._leaf_groups import LeafGroup
 from jaxsolve.holdem._payoffs import Pays
 
-PART_BYTES = 400_000
+PART_BYTES = 2_000_000
 """Rows of reaches and values of a part of the last street, so that they stay in a core's cache."""
 
 

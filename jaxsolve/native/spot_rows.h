@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "boards.h"
@@ -37,89 +38,170 @@ void EachHand(int64_t n, F f) {
   for (; h < n; ++h) f(0.0f, h);
 }
 
-// Shares of the positive parts of rows, uniform where there are none. `out` may be `from`.
-inline void Shares(int width, const float* const* from, int64_t n, float* const* out) {
-  EachHand(n, [&](auto zero, int64_t h) {
-    using V = decltype(zero);
-    V total = zero;
-    for (int a = 0; a < width; ++a) {
-      const V x = SpotGet<V>(from[a] + h);
-      total += x > zero ? x : zero;
+// Rows [hands] of the actions of a decision, one after the other, in 32 or 16 bits.
+struct Floats {
+  const float* base;
+  int64_t hands;
+  template <class V>
+  V At(int action, int64_t h) const {
+    return SpotGet<V>(base + action * hands + h);
+  }
+};
+
+struct Shorts {
+  typedef int16_t Pack __attribute__((vector_size(2 * W)));
+  const int16_t* base;
+  const float* step;
+  int64_t hands;
+  template <class V>
+  V At(int action, int64_t h) const {
+    const int16_t* from = base + action * hands + h;
+    if constexpr (sizeof(V) > 4) {
+      Pack some;
+      std::memcpy(&some, from, sizeof some);
+      return __builtin_convertvector(some, Lane) * step[action];
+    } else {
+      return *from * step[action];
     }
-    const V one = zero + 1, scale = one / (total > zero ? total : one);
-    const V even = total > zero ? zero : zero + 1.0f / width;
-    for (int a = 0; a < width; ++a) {
-      const V x = SpotGet<V>(from[a] + h);
-      SpotSet<V>(out[a] + h, (x > zero ? x : zero) * scale + even);
+  }
+};
+
+// Calls F<number of actions>, a constant for few and 0 for many.
+#define JAXSOLVE_BY_WIDTH(width, F)  \
+  switch (width) {                   \
+    case 2: return F(2);             \
+    case 3: return F(3);             \
+    case 4: return F(4);             \
+    default: return F(0);            \
+  }
+
+template <int A, bool given, class Rows, class F>
+void EachPolicyOf(int width, const Rows& from, F f) {
+  const int n = A ? A : width;
+  EachHand(from.hands, [&](auto zero, int64_t h) {
+    using V = decltype(zero);
+    V x[A ? A : kMostActions], total = zero;
+    for (int a = 0; a < n; ++a) {
+      const V y = from.template At<V>(a, h);
+      if constexpr (given) x[a] = y; else x[a] = y > zero ? y : zero;
+      total += x[a];
+    }
+    if constexpr (!given) {
+      const V one = zero + 1, scale = one / (total > zero ? total : one);
+      const V even = total > zero ? zero : zero + 1.0f / n;
+      for (int a = 0; a < n; ++a) x[a] = x[a] * scale + even;
+    }
+    f(n, h, x);
+  });
+}
+
+// Calls f(actions, hand, policy): shares of the positive parts of rows, uniform where there are none.
+// With `given` the rows are the policy.
+template <bool given, class Rows, class F>
+void EachPolicy(int width, const Rows& from, F f) {
+#define JAXSOLVE_CALL(A) EachPolicyOf<A, given>(width, from, f)
+  JAXSOLVE_BY_WIDTH(width, JAXSOLVE_CALL)
+#undef JAXSOLVE_CALL
+}
+
+template <class Rows>
+void Policies(int width, const Rows& from, float* out) {
+  EachPolicy<false>(width, from, [&](int n, int64_t h, const auto* x) {
+    for (int a = 0; a < n; ++a) SpotSet(out + a * from.hands + h, x[a]);
+  });
+}
+
+// Reach of the actions, from that above.
+template <class Rows>
+void Reaches(int width, const Rows& from, const float* above, float* out) {
+  EachPolicy<false>(width, from, [&](int n, int64_t h, const auto* x) {
+    using V = std::decay_t<decltype(*x)>;
+    const V reach = SpotGet<V>(above + h);
+    for (int a = 0; a < n; ++a) SpotSet<V>(out + a * from.hands + h, x[a] * reach);
+  });
+}
+
+// The same for a player whose policy and averages are kept; `mean` are rows like `out`.
+template <bool given, class Rows>
+void OwnReaches(int width, const Rows& from, const float* above, float share, float* policy,
+                float* out, float* mean) {
+  EachPolicy<given>(width, from, [&](int n, int64_t h, const auto* x) {
+    using V = std::decay_t<decltype(*x)>;
+    const V reach = SpotGet<V>(above + h), part = V{} + share;
+    for (int a = 0; a < n; ++a) {
+      const int64_t at = a * from.hands + h;
+      const V mine = x[a] * reach, old = SpotGet<V>(mean + at);
+      SpotSet<V>(policy + at, x[a]);
+      SpotSet<V>(out + at, mine);
+      SpotSet<V>(mean + at, old + (mine - old) * part);
     }
   });
 }
 
-inline void Product(int64_t n, const float* __restrict a, const float* __restrict b,
-                    float* __restrict out) {
-  for (int64_t h = 0; h < n; ++h) out[h] = a[h] * b[h];
-}
-
-// The value of a row of decisions is added to `to`.
-inline void Worth(int width, const float* const* policy, const float* const* worth, int64_t n,
-                  float* to) {
-  EachHand(n, [&](auto zero, int64_t h) {
+// Adds the values of a row of decisions under a policy to `now`, and the most of its actions to
+// `best`; `worth` and `better` are rows of actions.
+inline void Values(int width, int64_t hands, const float* policy, const float* worth,
+                   const float* better, float* now, float* best) {
+  EachHand(hands, [&](auto zero, int64_t h) {
     using V = decltype(zero);
-    V value = zero;
-    for (int a = 0; a < width; ++a) value += SpotGet<V>(policy[a] + h) * SpotGet<V>(worth[a] + h);
-    SpotSet<V>(to + h, SpotGet<V>(to + h) + value);
-  });
-}
-
-// The most of the actions of a row is added to `to`.
-inline void Most(int width, const float* const* worth, int64_t n, float* to) {
-  EachHand(n, [&](auto zero, int64_t h) {
-    using V = decltype(zero);
-    V most = SpotGet<V>(worth[0] + h);
-    for (int a = 1; a < width; ++a) {
-      const V x = SpotGet<V>(worth[a] + h);
+    V value = zero, most = SpotGet<V>(better + h);
+    for (int a = 0; a < width; ++a) {
+      const int64_t at = a * hands + h;
+      value += SpotGet<V>(policy + at) * SpotGet<V>(worth + at);
+      const V x = SpotGet<V>(better + at);
       most = x > most ? x : most;
     }
-    SpotSet<V>(to + h, SpotGet<V>(to + h) + most);
+    SpotSet<V>(now + h, SpotGet<V>(now + h) + value);
+    SpotSet<V>(best + h, SpotGet<V>(best + h) + most);
   });
 }
 
-// Updates regrets, adds the value of the row to `to`, and writes the next policy over `policy` if
-// regrets are predicted.
-template <bool predicted>
-void UpdateRegrets(const SpotNumbers& x, int width, float* const* policy, const float* const* worth,
-                   float* const* regret, int64_t n, float* to) {
-  EachHand(n, [&](auto zero, int64_t h) {
+template <int A, bool predicted, class Rows>
+void UpdateRegretsOf(const SpotNumbers& x, int width, float* policy, const float* worth,
+                     const Rows& from, float* to, float* above) {
+  const int64_t hands = from.hands;
+  const int n = A ? A : width;
+  EachHand(hands, [&](auto zero, int64_t h) {
     using V = decltype(zero);
     const V positive = zero + x.positive, negative = zero + x.negative, least = zero + x.least;
-    V value = zero, total = zero;
-    for (int a = 0; a < width; ++a) value += SpotGet<V>(policy[a] + h) * SpotGet<V>(worth[a] + h);
-    for (int a = 0; a < width; ++a) {
-      const V now = SpotGet<V>(worth[a] + h) - value, old = SpotGet<V>(regret[a] + h);
+    V q[A ? A : kMostActions], value = zero, total = zero;
+    for (int a = 0; a < n; ++a) {
+      q[a] = SpotGet<V>(worth + a * hands + h);
+      value += SpotGet<V>(policy + a * hands + h) * q[a];
+    }
+    for (int a = 0; a < n; ++a) {
+      const V now = q[a] - value, old = from.template At<V>(a, h);
       V sum = old * (old > zero ? positive : negative) + now;
       sum = sum > least ? sum : least;
-      SpotSet<V>(regret[a] + h, sum);
+      SpotSet<V>(to + a * hands + h, sum);
       if constexpr (predicted) {
         V play = sum * (sum > zero ? zero + x.play_positive : zero + x.play_negative);
         play += (zero + x.prediction) * now;
         play = play > zero ? play : zero;
-        SpotSet<V>(policy[a] + h, play);
+        SpotSet<V>(policy + a * hands + h, play);
         total += play;
       }
     }
     if constexpr (predicted) {
       const V one = zero + 1, scale = one / (total > zero ? total : one);
-      const V even = total > zero ? zero : zero + 1.0f / width;
-      for (int a = 0; a < width; ++a) {
-        SpotSet<V>(policy[a] + h, SpotGet<V>(policy[a] + h) * scale + even);
+      const V even = total > zero ? zero : zero + 1.0f / n;
+      for (int a = 0; a < n; ++a) {
+        float* play = policy + a * hands + h;
+        SpotSet<V>(play, SpotGet<V>(play) * scale + even);
       }
     }
-    SpotSet<V>(to + h, SpotGet<V>(to + h) + value);
+    SpotSet<V>(above + h, SpotGet<V>(above + h) + value);
   });
 }
 
-inline void Blend(int64_t n, const float* __restrict value, float share, float* __restrict mean) {
-  for (int64_t h = 0; h < n; ++h) mean[h] += (value[h] - mean[h]) * share;
+// Writes new regrets to `to`, adds the value of the row to `above`, and writes the next policy over
+// `policy` if regrets are predicted. All are rows of actions, one after the other.
+template <bool predicted, class Rows>
+void UpdateRegrets(const SpotNumbers& x, int width, float* policy, const float* worth,
+                   const Rows& from, float* to, float* above) {
+#define JAXSOLVE_CALL(A) UpdateRegretsOf<A, predicted>(x, width, policy, worth, from, to, above)
+  JAXSOLVE_BY_WIDTH(width, JAXSOLVE_CALL)
+#undef JAXSOLVE_CALL
 }
 
 // Numbers in [0, 1) that rows of 16 bits are rounded by: `kDither` of them, then the first ones again.
@@ -173,28 +255,34 @@ struct SpotArray {
   int64_t hands, bits;
   bool sign;
 
-  // A row as floats: where it is, or in `room`.
-  float* Read(int64_t row, float* room) const {
+  // Rows as floats: where they are, or in `room`.
+  float* Read(int64_t row, int count, float* room) const {
     if (bits == 32) return static_cast<float*>(data) + row * hands;
-    const float step = scale[row];
-    if (sign) {
-      const int16_t* from = static_cast<const int16_t*>(data) + row * hands;
-      for (int64_t h = 0; h < hands; ++h) room[h] = from[h] * step;
-    } else {
-      const uint16_t* from = static_cast<const uint16_t*>(data) + row * hands;
-      for (int64_t h = 0; h < hands; ++h) room[h] = from[h] * step;
+    for (int a = 0; a < count; ++a) {
+      const uint16_t* from = static_cast<const uint16_t*>(data) + (row + a) * hands;
+      const float step = scale[row + a];
+      float* to = room + a * hands;
+      if (sign) {
+        for (int64_t h = 0; h < hands; ++h) to[h] = static_cast<int16_t>(from[h]) * step;
+      } else {
+        for (int64_t h = 0; h < hands; ++h) to[h] = from[h] * step;
+      }
     }
     return room;
   }
 
-  // Keeps a row that `Read` has given.
-  void Write(int64_t row, const float* from, uint32_t seed) const {
-    if (bits == 32) return;
-    if (sign) {
-      scale[row] = Pack(hands, from, seed, 32766, -32768, static_cast<int16_t*>(data) + row * hands);
-    } else {
-      scale[row] = Pack(hands, from, seed, 65534, 0, static_cast<uint16_t*>(data) + row * hands);
+  // Keeps rows of 16 bits.
+  void Write(int64_t row, int count, const float* from, uint32_t seed) const {
+    for (int a = 0; a < count; ++a, from += hands, seed += 0x9e3779b9u) {
+      void* to = static_cast<int16_t*>(data) + (row + a) * hands;
+      scale[row + a] = sign ? Pack(hands, from, seed, 32766, -32768, static_cast<int16_t*>(to))
+                            : Pack(hands, from, seed, 65534, 0, static_cast<uint16_t*>(to));
     }
+  }
+
+  Floats AsFloats(int64_t row) const { return {static_cast<float*>(data) + row * hands, hands}; }
+  Shorts AsShorts(int64_t row) const {
+    return {static_cast<int16_t*>(data) + row * hands, scale + row, hands};
   }
 };
 

@@ -4,11 +4,6 @@
 
 namespace {
 
-// Rows of the actions of a decision.
-struct Actions {
-  float* row[kMostActions];
-};
-
 // What iterations and measurements have in common.
 class Steps : public SpotSteps {
  protected:
@@ -50,13 +45,14 @@ class Steps : public SpotSteps {
     }
   }
 
-  void Lock(const SpotPlace& place, int player, int32_t number, float* const* policy) const {
+  // Puts a locked strategy in.
+  void Lock(const SpotPlace& place, int player, int32_t number, float* policy) const {
     const float* locked = Locked(place, player, number);
     if (locked == nullptr) return;
     const int width = Row(place, player, number).width;
     const int64_t hands = game_.hands[player];
     EachLocked(locked, player, width, [&](int64_t h) {
-      for (int a = 0; a < width; ++a) policy[a][h] = locked[a * hands + h];
+      for (int a = 0; a < width; ++a) policy[a * hands + h] = locked[a * hands + h];
     });
   }
 
@@ -72,17 +68,23 @@ class Iteration : public Steps {
  public:
   Iteration(const SpotGame& game, const SpotState& state, int player, const SpotNumbers& numbers,
             uint32_t seed)
-      : Steps(game, state, player), numbers_(numbers), seed_(seed) {}
+      : Steps(game, state, player), numbers_(numbers), seed_(seed), half_(state.bits == 16) {}
 
   void Other(const SpotPlace& place, int32_t number) override {
     const SpotRow& row = Row(place, other_, number);
     const float* above = row.parent < 0 ? place.above->other[-1 - row.parent]
                                         : place.level->other(row.parent);
-    const int64_t hands = game_.hands[other_];
+    const int64_t first = First(place, other_, row), hands = game_.hands[other_];
     float* reach = place.level->other(row.first);
-    Policy(place, other_, number, reach);
-    for (int a = 0; a < row.width; ++a) {
-      for (int64_t h = 0; h < hands; ++h) reach[a * hands + h] *= above[h];
+    if (!Follows(place, other_, number)) {
+      Given(place, other_, number, reach);
+      for (int a = 0; a < row.width; ++a) {
+        for (int64_t h = 0; h < hands; ++h) reach[a * hands + h] *= above[h];
+      }
+    } else if (half_) {
+      Reaches(row.width, regret_[other_].AsShorts(first), above, reach);
+    } else {
+      Reaches(row.width, regret_[other_].AsFloats(first), above, reach);
     }
   }
 
@@ -90,50 +92,66 @@ class Iteration : public Steps {
     const SpotRow& row = Row(place, own_, number);
     const float* above = row.parent < 0 ? place.above->own[-1 - row.parent]
                                         : place.level->own(row.parent);
-    const int64_t first = First(place, own_, row), hands = game_.hands[own_];
+    const int64_t first = First(place, own_, row);
     float* policy = place.level->more(row.first);  // kept for the way up
-    Policy(place, own_, number, policy);
-    for (int a = 0; a < row.width; ++a) {
-      float* reach = place.level->own(row.first + a);
-      Product(hands, policy + a * hands, above, reach);
-      float* mean = mean_[own_].Read(first + a, place.thread->room[1].data());
-      Blend(hands, reach, numbers_.share, mean);
-      mean_[own_].Write(first + a, mean, Seed(first + a, 1));
+    float* reach = place.level->own(row.first);
+    float* mean = mean_[own_].Read(first, row.width, place.thread->room[1].data());
+    if (!Follows(place, own_, number)) {
+      Given(place, own_, number, policy);
+      OwnReaches<true>(row.width, Floats{policy, game_.hands[own_]}, above, numbers_.share, policy,
+                       reach, mean);
+    } else if (half_) {
+      OwnReaches<false>(row.width, regret_[own_].AsShorts(first), above, numbers_.share, policy,
+                        reach, mean);
+    } else {
+      OwnReaches<false>(row.width, regret_[own_].AsFloats(first), above, numbers_.share, policy,
+                        reach, mean);
     }
+    if (half_) mean_[own_].Write(first, row.width, mean, Seed(first, 1));
   }
 
   void Up(const SpotPlace& place, int32_t number) override {
     const SpotRow& row = Row(place, own_, number);
     const int64_t first = First(place, own_, row), hands = game_.hands[own_];
-    float* to = row.parent < 0 ? place.above->value[-1 - row.parent] : place.level->value(row.parent);
-    Actions policy, worth, regret;
-    for (int a = 0; a < row.width; ++a) {
-      policy.row[a] = place.level->more(row.first + a);
-      worth.row[a] = place.level->value(row.first + a);
-      regret.row[a] = regret_[own_].Read(first + a, place.thread->room[1].data() + a * hands);
+    float* above = row.parent < 0 ? place.above->value[-1 - row.parent]
+                                  : place.level->value(row.parent);
+    float* policy = place.level->more(row.first);
+    const float* worth = place.level->value(row.first);
+    const SpotArray& regret = regret_[own_];
+    if (half_) {
+      float* room = place.thread->room[1].data();
+      UpdateRegrets<false>(numbers_, row.width, policy, worth, regret.AsShorts(first), room, above);
+      regret.Write(first, row.width, room, Seed(first, 0));
+      return;
     }
-    const auto update = play_[own_] ? UpdateRegrets<true> : UpdateRegrets<false>;
-    update(numbers_, row.width, policy.row, worth.row, regret.row, hands, to);
-    for (int a = 0; a < row.width; ++a) {
-      regret_[own_].Write(first + a, regret.row[a], Seed(first + a, 0));
-      if (play_[own_]) std::copy_n(policy.row[a], hands, play_[own_] + (first + a) * hands);
+    const Floats from = regret.AsFloats(first);
+    float* to = const_cast<float*>(from.base);
+    if (play_[own_] == nullptr) {
+      UpdateRegrets<false>(numbers_, row.width, policy, worth, from, to, above);
+      return;
     }
+    UpdateRegrets<true>(numbers_, row.width, policy, worth, from, to, above);
+    std::copy_n(policy, row.width * hands, play_[own_] + first * hands);
   }
 
  private:
-  // Writes the policy of a row to rows from `out` on.
-  void Policy(const SpotPlace& place, int player, int32_t number, float* out) const {
+  // Whether the policy of a row follows from its regrets alone.
+  bool Follows(const SpotPlace& place, int player, int32_t number) const {
+    return play_[player] == nullptr && Locked(place, player, number) == nullptr;
+  }
+
+  // Writes the policy of a row that is kept or locked to rows from `out` on.
+  void Given(const SpotPlace& place, int player, int32_t number, float* out) const {
     const SpotRow& row = Row(place, player, number);
     const int64_t first = First(place, player, row), hands = game_.hands[player];
-    Actions from, to;
-    for (int a = 0; a < row.width; ++a) to.row[a] = out + a * hands;
     if (play_[player]) {
       std::copy_n(play_[player] + first * hands, row.width * hands, out);
+    } else if (half_) {
+      Policies(row.width, regret_[player].AsShorts(first), out);
     } else {
-      for (int a = 0; a < row.width; ++a) from.row[a] = regret_[player].Read(first + a, to.row[a]);
-      Shares(row.width, from.row, hands, to.row);
+      Policies(row.width, regret_[player].AsFloats(first), out);
     }
-    Lock(place, player, number, to.row);
+    Lock(place, player, number, out);
   }
 
   uint32_t Seed(int64_t sequence, int what) const {
@@ -144,6 +162,7 @@ class Iteration : public Steps {
 
   const SpotNumbers numbers_;
   const uint32_t seed_;
+  const bool half_;
 };
 
 // Where the values of the sequences of one board go, [sequences, hands] each.
@@ -161,44 +180,37 @@ class Measure : public Steps {
 
   void Other(const SpotPlace& place, int32_t number) override {
     const SpotRow& row = Row(place, other_, number);
-    const int64_t first = First(place, other_, row);
-    for (int a = 0; a < row.width; ++a) {
-      float* reach = place.level->other(row.first + a);
-      const float* mean = mean_[other_].Read(first + a, reach);
-      if (mean != reach) std::copy_n(mean, game_.hands[other_], reach);
-    }
+    float* reach = place.level->other(row.first);
+    const float* mean = mean_[other_].Read(First(place, other_, row), row.width, reach);
+    if (mean != reach) std::copy_n(mean, row.width * game_.hands[other_], reach);
   }
 
   void Down(const SpotPlace&, int32_t) override {}
 
   void Up(const SpotPlace& place, int32_t number) override {
     const SpotRow& row = Row(place, own_, number);
-    const int64_t first = First(place, own_, row), hands = game_.hands[own_];
-    Actions policy, now, best, mean;
-    for (int a = 0; a < row.width; ++a) {
-      policy.row[a] = place.thread->room[1].data() + a * hands;
-      now.row[a] = place.level->value(row.first + a);
-      best.row[a] = place.level->more(row.first + a);
-      mean.row[a] = mean_[own_].Read(first + a, policy.row[a]);
-    }
+    const int64_t hands = game_.hands[own_];
+    const float* now = place.level->value(row.first);
+    float* best = place.level->more(row.first);
+    float* policy = place.thread->room[1].data();
     if (place.number == wanted_.street && place.board == wanted_.board) {
-      std::copy_n(now.row[0], row.width * hands, wanted_.now + row.first * hands);
-      std::copy_n(best.row[0], row.width * hands, wanted_.best + row.first * hands);
+      std::copy_n(now, row.width * hands, wanted_.now + row.first * hands);
+      std::copy_n(best, row.width * hands, wanted_.best + row.first * hands);
     }
-    Shares(row.width, mean.row, hands, policy.row);
-    Lock(place, own_, number, policy.row);
-    const bool above = row.parent < 0;
-    Worth(row.width, policy.row, now.row, hands,
-          above ? place.above->value[-1 - row.parent] : place.level->value(row.parent));
-    float* to = above ? place.above->more[-1 - row.parent] : place.level->more(row.parent);
+    const float* mean = mean_[own_].Read(First(place, own_, row), row.width, policy);
+    Policies(row.width, Floats{mean, hands}, policy);
+    Lock(place, own_, number, policy);
     if (const float* locked = Locked(place, own_, number)) {  // these hands cannot choose
       EachLocked(locked, own_, row.width, [&](int64_t h) {
-        float mean = 0;
-        for (int a = 0; a < row.width; ++a) mean += policy.row[a][h] * best.row[a][h];
-        for (int a = 0; a < row.width; ++a) best.row[a][h] = mean;
+        float total = 0;
+        for (int a = 0; a < row.width; ++a) total += policy[a * hands + h] * best[a * hands + h];
+        for (int a = 0; a < row.width; ++a) best[a * hands + h] = total;
       });
     }
-    Most(row.width, best.row, hands, to);
+    const bool above = row.parent < 0;
+    Values(row.width, hands, policy, now, best,
+           above ? place.above->value[-1 - row.parent] : place.level->value(row.parent),
+           above ? place.above->more[-1 - row.parent] : place.level->more(row.parent));
   }
 
  private:
