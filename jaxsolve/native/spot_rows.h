@@ -213,7 +213,7 @@ inline const float* Dither() {
     uint32_t x = 0x9e3779b9u;
     for (int64_t k = 0; k < kDither; ++k) {
       x ^= x << 13, x ^= x >> 17, x ^= x << 5;
-      made[k] = static_cast<float>(x >> 24) / 256;
+      made[k] = static_cast<float>(x >> 8) * 0x1p-24f;
     }
     std::copy_n(made.begin(), kMostHands, made.begin() + kDither);
     return made;
@@ -237,13 +237,11 @@ inline float Largest(int64_t n, const float* from) {
 // Writes a row in steps of its largest number by `levels`, rounded up or down by chance so that the
 // mean is right, and returns the step. `Number` holds 16 bits, `seed` chooses the chances.
 template <class Number>
-float Pack(int64_t n, const float* from, uint32_t seed, float levels, float least, Number* to) {
-  // A little less, so that rounding up stays within 16 bits.
-  const float most = Largest(n, from), step = most / levels, by = most > 0 ? 1 / step : 0;
+float Pack(int64_t n, const float* from, uint32_t seed, float levels, Number* to) {
+  const float most = Largest(n, from), step = most / levels, by = step > 0 ? 1 / step : 0;
   const float* dither = Dither() + seed % kDither;
   for (int64_t h = 0; h < n; ++h) {
-    const auto x = static_cast<int32_t>(from[h] * by + (dither[h] - least));
-    to[h] = static_cast<Number>(x + static_cast<int32_t>(least));
+    to[h] = static_cast<Number>(static_cast<int32_t>(std::floor(from[h] * by + dither[h])));
   }
   return step;
 }
@@ -275,8 +273,8 @@ struct SpotArray {
   void Write(int64_t row, int count, const float* from, uint32_t seed) const {
     for (int a = 0; a < count; ++a, from += hands, seed += 0x9e3779b9u) {
       void* to = static_cast<int16_t*>(data) + (row + a) * hands;
-      scale[row + a] = sign ? Pack(hands, from, seed, 32766, -32768, static_cast<int16_t*>(to))
-                            : Pack(hands, from, seed, 65534, 0, static_cast<uint16_t*>(to));
+      scale[row + a] = sign ? Pack(hands, from, seed, 32766, static_cast<int16_t*>(to))
+                            : Pack(hands, from, seed, 65534, static_cast<uint16_t*>(to));
     }
   }
 
