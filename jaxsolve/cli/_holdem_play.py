@@ -16,8 +16,7 @@ from jaxsolve.cli._games import show as show_table
 from jaxsolve.waiting import waiting
 
 if TYPE_CHECKING:
-    from jaxsolve.holdem import HoldemGame
-    from jaxsolve.holdem.play import HandAgent, RangeAgent
+    from jaxsolve.holdem.play import BlueprintAgent, HandAgent, RangeAgent
 
 AGENT = 'such as "blueprint:DIR", "always-call", "random" or "acpc:HOST:PORT"'
 
@@ -253,13 +252,20 @@ def _simple(first: HandAgent, word: str) -> HandAgent:
     return play.BlueprintAgent(first.game, sums, name=word)
 
 
-def _stack(text: str | None, tables: list[Any]) -> int:
+def _stack(text: str | None, tables: list[BlueprintAgent]) -> int:
+    """Returns the chips of each player: what is said, or what tables are for, or 200 big blinds.
+
+    Raises:
+        ValueError: these differ.
+    """
     from jaxsolve.holdem import parse_stack
 
-    if text is not None:
-        return parse_stack(text)
-    game: HoldemGame | None = tables[0].game if tables else None
-    return 20_000 if game is None else game.menu.stack
+    chips = None if text is None else parse_stack(text)
+    for table in tables:
+        if chips not in (None, own := table.game.menu.stack):
+            raise ValueError(f"{table.name} plays stacks of {own} chips, not {chips}")
+        chips = own
+    return 20_000 if chips is None else chips
 
 
 def _that_tell(agents: list[HandAgent], players: int) -> tuple[RangeAgent, RangeAgent]:

@@ -63,6 +63,7 @@ def test_a_match_is_kept_resumed_and_replayed(
         (["match", "random", "random", "--hands", "2"], "two deals"),
         (["match", "random", "random", "--hands", "9", "--boards", "9"], "--boards, to play over"),
         (["match", "random", "random", "--stack", "many"], 'a stack is "100bb"'),
+        (["match", "random", "listen:nowhere"], "an address is HOST:PORT"),
         (["match", "random", "acpc:127.0.0.1:1"], "127.0.0.1:1: "),
         (["join", "127.0.0.1:1", "--agent", "random"], "127.0.0.1:1: "),
         (["serve", "--agent", "listen:127.0.0.1:x"], "an address is HOST:PORT"),

@@ -110,6 +110,10 @@ def test_commands(
     call(monkeypatch, "match", one, two, "--boards", "2", "--json")
     found = json.loads(capsys.readouterr().out)
     assert found["low"] < found["mbb"] < found["high"]
+    monkeypatch.setattr("sys.argv", ["jaxsolve", "holdem", "match", one, two, "--stack", "6bb"])
+    with pytest.raises(SystemExit, match="2"):
+        main()
+    assert "plays stacks of 500 chips, not 600" in capsys.readouterr().err
     call(monkeypatch, "match", one, "uniform", "--boards", "8", "--json")
     assert json.loads(capsys.readouterr().out)["mbb"] > 0
     call(monkeypatch, "match", one, "allin", "--hands", "20000", "--json")

@@ -218,6 +218,31 @@ def test_what_is_refused() -> None:
         play.play_hand([Wrong()] * 2, holdem.HUNL, STACK, range(9), keys=[0, 0])
 
 
+def test_an_agent_is_told_its_time_and_gets_its_state_back() -> None:
+    """As a search needs it: a limit for each decision, and what it knew at the one before."""
+
+    class Counts(play.AlwaysCall):
+        def act(self, state, hand, cards, seconds=None):
+            asked.append((hand.street, state[1], seconds))
+            move, _ = super().act(state[0], hand, cards)
+            return move, (state[0], state[1] + 1)
+
+        def begin(self, hand, seat, *, number, key):
+            return super().begin(hand, seat, number=number, key=key), 0
+
+        def end(self, state, hand, hands):
+            ends.append((state[1], hand.over, hands))
+
+    asked: list[tuple[int, int, float | None]] = []
+    ends: list[tuple[int, bool, object]] = []
+    cards = play.shuffled([0], 2)
+    play.play_hand(
+        [Counts(), play.AlwaysCall()], holdem.HUNL, STACK, cards, keys=[0, 0], seconds=1.5
+    )
+    assert asked == [(street, street, 1.5) for street in range(4)]
+    assert ends == [(4, True, (tuple(cards[:2]), tuple(cards[2:4])))]
+
+
 def test_matches_over_ranges_are_those_of_tables() -> None:
     """On the same boards: two blueprints, and one against a caller, in both orders."""
     here, agent, caller = game(POT), blueprint(), play.AlwaysCall()

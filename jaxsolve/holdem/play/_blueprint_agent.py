@@ -36,6 +36,7 @@ class MenuState(NamedTuple):
         node: int64 [B], nodes of the menu, or LEFT.
         share: float64 [B], how likely the translations of the others' bets are.
         reach: float64 [B, 1326], the same times the probability of the agent's own moves.
+        played: what `_policies` says of this hand; None before the first decision.
     """
 
     seat: int
@@ -44,6 +45,7 @@ class MenuState(NamedTuple):
     node: np.ndarray
     share: np.ndarray
     reach: np.ndarray
+    played: tuple[np.ndarray, np.ndarray] | None = None
 
 
 class BlueprintAgent:
@@ -91,8 +93,8 @@ class BlueprintAgent:
             if before is not None and after.move is not None:
                 follow = self._own if before.actor == state.seat else self._other
                 state = follow(state, before, after.move)
-        state = state._replace(hand=hand)
         totals, policies = self._policies(state.node, hand)
+        state = state._replace(hand=hand, played=(totals, policies))
         reach = state.reach.sum(0)
         weight = np.where(reach > 0, state.reach, state.share[:, None])
         weight = weight / np.maximum(weight.sum(0), 1e-300)
@@ -108,7 +110,8 @@ class BlueprintAgent:
 
     def _own(self, state: MenuState, hand: PublicHand, to: int) -> MenuState:
         """Returns the state after an own move."""
-        totals, policies = self._policies(state.node, hand)
+        played = state.played if hand == state.hand else None
+        totals, policies = played or self._policies(state.node, hand)
         tree, node = self.view.tree, state.node
         follows = self._follows(node, hand)
         count = np.where(follows, tree.count[np.maximum(node, 0)], 1)
@@ -159,10 +162,10 @@ class BlueprintAgent:
 
 def _merged(state: MenuState, node: np.ndarray, share: np.ndarray, reach: np.ndarray) -> MenuState:
     """Returns the state with every node once; LEFT where the agent would never have come."""
+    state = state._replace(played=None)
     if not len(node):
-        return state._replace(
-            node=np.array([LEFT]), share=np.ones(1), reach=np.zeros((1, NUM_HANDS))
-        )
+        nothing = np.zeros((1, NUM_HANDS))
+        return state._replace(node=np.array([LEFT]), share=np.ones(1), reach=nothing)
     found, at = np.unique(node, return_inverse=True)
     shares, reaches = np.zeros(len(found)), np.zeros((len(found), NUM_HANDS))
     np.add.at(shares, at, share)

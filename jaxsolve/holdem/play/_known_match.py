@@ -82,8 +82,11 @@ def play_on_boards(
 
     def rows(kept: KeptMatch) -> list[dict[str, Any]]:
         found = match(kept)
-        more = {"estimator": "range", "hands": None, "boards": kept.done}
-        return [_row([first, second], found, seed, None, more)] if kept.done > 1 else []
+        if kept.done < 2:
+            return []
+        hands = 2 * kept.done  # a board in both seats, each of which stands for all pairs of hands
+        more = {"estimator": "range", "hands": hands, "boards": kept.done}
+        return [_row([first, second], found, seed, kept.seconds / hands, more)]
 
     settings = {"agents": identity([first, second]), "stack": stack, "seed": seed, "form": "range"}
     shapes: dict[str, tuple[int, ...]] = {"boards": (5,), "chips": ()}
@@ -194,7 +197,7 @@ def _row(
     agents: Sequence[RangeAgent],
     found: RangeMatch | HandMatch,
     seed: int,
-    seconds: float | None,
+    seconds: float,
     more: dict[str, Any],
 ) -> dict[str, Any]:
     names = {"agent": agents[0].name, "opponent": agents[1].name}
