@@ -9,6 +9,7 @@ pseudo-harmonic mapping, see `play_translated`.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -79,9 +80,7 @@ class HandMatch:
     @property
     def p_value(self) -> float:
         """One-tailed: the chance of so much or more for a first strategy that wins nothing."""
-        from scipy.stats import norm
-
-        return float(norm.sf(self.mbb / max(self.standard_error, 1e-300)))
+        return math.erfc(self.mbb / max(self.standard_error, 1e-300) / math.sqrt(2)) / 2
 
     def __repr__(self) -> str:
         return (

@@ -100,7 +100,7 @@ AGENTS = {
 }
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", few(AGENTS, "pot".__ne__))
 def test_what_an_agent_tells_is_what_it_plays(name: str) -> None:
     """A distribution over legal moves for every hand; the reach is the product of own moves."""
     agent, other = AGENTS[name](), play.RandomAgent()
@@ -248,9 +248,9 @@ def test_matches_over_ranges_are_those_of_tables() -> None:
     here, agent, caller = game(POT), blueprint(), play.AlwaysCall()
     one = here, chance_sums(here)
     two = here, holdem.always(here, "c")
-    same = holdem.range_match(one, two, boards=2, seed=3)
+    same = holdem.range_match(one, two, boards=1, seed=3)
     for pair, sign in (((agent, caller), 1), ((caller, agent), -1)):
-        found = play.agents_range_match(*pair, STACK, boards=2, seed=3)
+        found = play.agents_range_match(*pair, STACK, boards=1, seed=3)
         np.testing.assert_array_equal(found.boards, same.boards)
         np.testing.assert_allclose(found.chips, sign * same.chips, rtol=1e-4, atol=1e-3)
     two = here, holdem.uniform_sums(here)
@@ -273,5 +273,5 @@ def test_local_best_responses_are_those_to_tables(raises: bool) -> None:
 
 
 def test_a_caller_is_beaten_by_its_local_best_response() -> None:
-    caller = play.agent_local_best_response(play.AlwaysCall(), STACK, boards=2, runouts=16)
+    caller = play.agent_local_best_response(play.AlwaysCall(), STACK, boards=1, runouts=16)
     assert caller.mbb > 1_000

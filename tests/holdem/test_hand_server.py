@@ -91,21 +91,21 @@ def left(log: Path, count: int) -> list[str]:
 def test_many_hands_and_many_clients(tmp_path: Path) -> None:
     """Three clients after each other; the log replays, and totals are those of the lines."""
     log = tmp_path / "hands.log"
-    with serving(blueprint(), log, hands=8) as server:
+    with serving(blueprint(), log, hands=4) as server:
         for number in range(3):
             client = Caller(server.address)
-            assert client.play() > 8
+            assert client.play() > 4
             positions = [line.split(":")[1] for line in client.states]
             assert {"0", "1"} == set(positions)
-            assert client.comments == ["# closed: all 8 hands are played"]
+            assert client.comments == ["# closed: all 4 hands are played"]
             client.close()
             notes = left(log, number + 1)
-        assert notes == [f"# client {k} left: all 8 hands are played" for k in (1, 2, 3)]
+        assert notes == [f"# client {k} left: all 4 hands are played" for k in (1, 2, 3)]
     found = play.check_log(log)
-    assert (found.hands, found.cut) == (24, False)
+    assert (found.hands, found.cut) == (12, False)
     ours, *others = found.totals
-    assert (ours.name, ours.hands) == ("menu 100%", 24)
-    assert [(x.name, x.hands) for x in others] == [(f"client {k}", 8) for k in (1, 2, 3)]
+    assert (ours.name, ours.hands) == ("menu 100%", 12)
+    assert [(x.name, x.hands) for x in others] == [(f"client {k}", 4) for k in (1, 2, 3)]
     assert sum(x.chips for x in found.totals) == pytest.approx(0, abs=1e-3)
     assert ours.low < ours.mbb < ours.high
 
@@ -274,8 +274,8 @@ def test_a_match_with_an_agent_that_is_served(tmp_path: Path) -> None:
     with serving(play.AlwaysCall(), tmp_path / "log") as server:
         outside = play.connect(server.address)
         with contextlib.closing(outside):
-            found = play.play_match([play.RandomAgent(), outside], STACK, hands=40, seed=4)
-    want = play.play_match([play.RandomAgent(), play.AlwaysCall()], STACK, hands=40, seed=4)
+            found = play.play_match([play.RandomAgent(), outside], STACK, hands=16, seed=4)
+    want = play.play_match([play.RandomAgent(), play.AlwaysCall()], STACK, hands=16, seed=4)
     np.testing.assert_array_equal(found.plain, want.plain)
     assert found.rows()[0]["opponent"].startswith("acpc:127.0.0.1:")
     assert found.rows()[0]["mbb"] == want.rows()[0]["mbb"]
