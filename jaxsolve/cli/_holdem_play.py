@@ -201,10 +201,12 @@ def join(
     if as_json:
         print(json.dumps(row))
         return
-    words = (
-        f": {row['mbb']:+.1f} [{row['low']:.1f}, {row['high']:.1f}] mbb/h" if "mbb" in row else ""
-    )
-    print(f"{who.name} played {done.hands:,} hands at {address}{words}")
+    words = f"{who.name} played {done.hands:,} hands at {address}"
+    if "mbb" in row:
+        words += f": {row['mbb']:+.1f} [{row['low']:.1f}, {row['high']:.1f}] mbb/h"
+    if done.unfinished:
+        words += "; the dealer hung up in the middle of another"
+    print(words)
 
 
 def replay(

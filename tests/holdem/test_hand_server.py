@@ -269,6 +269,27 @@ def test_an_agent_joins_a_table(tmp_path: Path) -> None:
     assert len(set(np.round(done.chips))) > 5
 
 
+def test_a_dealer_that_hangs_up(tmp_path: Path) -> None:
+    """It deals itself; the agent answers where it is asked, and nobody waits for the rest."""
+    log = tmp_path / "hands.log"
+    with serving(play.AlwaysCall(), log) as server:
+        dealer = Caller(server.address)
+        dealer.say("MATCHSTATE:1:5::|AdAc")
+        assert dealer.hear() == "VERSION:2.0.0"
+        assert dealer.hear() == "MATCHSTATE:1:5::|AdAc:c"
+        dealer.say("MATCHSTATE:1:5:cf:|AdAc")
+        dealer.close()
+        assert "'f' is not allowed here" in left(log, 1)[0]
+        dealer = Caller(server.address)
+        dealer.say("MATCHSTATE:1:5:r300f:|AdAc\r\nMATCHSTATE:0:6::2c2d|")
+        dealer.say("MATCHSTATE:0:6:r300:2c2d|")
+        assert dealer.hear() == "VERSION:2.0.0"
+        assert dealer.hear() == "MATCHSTATE:0:6:r300:2c2d|:c"
+        dealer.close()
+        want = "client 2 left: hung up after 1 hands that it dealt, in the middle of another"
+        assert want in left(log, 2)[1]
+
+
 def test_a_match_with_an_agent_that_is_served(tmp_path: Path) -> None:
     """The same hands, card by card and move by move, as without lines in between."""
     with serving(play.AlwaysCall(), tmp_path / "log") as server:

@@ -23,6 +23,7 @@ from jaxsolve.holdem.play._kept import write_rows as write_rows
 from jaxsolve.holdem.play._known_match import KnownMatch as KnownMatch
 from jaxsolve.holdem.play._known_match import play_by_tables as play_by_tables
 from jaxsolve.holdem.play._known_match import play_on_boards as play_on_boards
+from jaxsolve.holdem.play._lines import HungUpError as HungUpError
 from jaxsolve.holdem.play._lines import LineError as LineError
 from jaxsolve.holdem.play._lines import Lines as Lines
 from jaxsolve.holdem.play._log import CheckedLog as CheckedLog

@@ -11,7 +11,7 @@ import numpy as np
 from jaxsolve.holdem._acpc import BOARD, MatchState, action_total, answer, parse_matchstate
 from jaxsolve.holdem._betting import Betting
 from jaxsolve.holdem.play._agent import HandAgent
-from jaxsolve.holdem.play._lines import LineError, Lines
+from jaxsolve.holdem.play._lines import HungUpError, Lines
 from jaxsolve.holdem.play._public_hand import PublicHand, new_hand, settle
 
 
@@ -21,10 +21,12 @@ class Answered:
 
     Attributes:
         hands: that were over.
+        unfinished: whether the dealer hung up in the middle of another.
         chips: of each whose end was told.
     """
 
     hands: int = 0
+    unfinished: bool = False
     chips: list[float] = dataclasses.field(default_factory=list)
 
 
@@ -57,7 +59,7 @@ def answer_dealer(
         first: a line that has been read already.
 
     Raises:
-        LineError: the connection broke, other than by hanging up between two lines.
+        LineError: the connection broke, other than by the dealer hanging up.
         ValueError: a line makes no sense, or is of another game; says which.
     """
     done = Answered()
@@ -66,10 +68,9 @@ def answer_dealer(
         if first is None:
             try:
                 first = lines.receive()
-            except LineError as error:
-                if str(error).startswith("hung up"):
-                    return done
-                raise
+            except HungUpError:
+                done.unfinished = now is not None and not now.ended
+                return done
         match, first = parse_matchstate(first), None
         if len(match.hands) != rules.num_players:
             raise ValueError(

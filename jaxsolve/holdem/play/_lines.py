@@ -19,6 +19,10 @@ class LineError(ConnectionError):
     """A connection that cannot go on; says why."""
 
 
+class HungUpError(LineError):
+    """The other side has closed the connection."""
+
+
 class Lines:
     """A connection that is read and written line by line."""
 
@@ -43,7 +47,7 @@ class Lines:
         except TimeoutError:
             raise LineError(f"nothing was read for {self.patience:g} s") from None
         except OSError as error:
-            raise LineError(f"hung up: {error.strerror or error}") from None
+            raise HungUpError(f"hung up: {error.strerror or error}") from None
 
     def receive(self, until: float | None = None) -> str:
         """Returns the next line that is no comment, without its line break.
@@ -83,9 +87,9 @@ class Lines:
             except TimeoutError:
                 raise LineError(f"no line for {self.patience:g} s") from None
             except OSError as error:
-                raise LineError(f"hung up: {error.strerror or error}") from None
+                raise HungUpError(f"hung up: {error.strerror or error}") from None
             if not part:
-                raise LineError("hung up")
+                raise HungUpError("hung up")
             self._buffer += part
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]

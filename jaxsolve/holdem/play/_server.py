@@ -37,15 +37,13 @@ from jaxsolve.holdem.play._public_hand import PublicHand, new_hand
 logger = logging.getLogger("jaxsolve")
 
 
-class HoldemServer(socketserver.ThreadingTCPServer):
+class HoldemServer(socketserver.TCPServer):
     """Plays an agent, heads-up, against any number of clients after each other, some at once.
 
     `serve_forever` runs it, `shutdown` from another thread ends it, `address` says where it is.
     """
 
     allow_reuse_address = True
-    daemon_threads = True
-    block_on_close = False
     request_queue_size = 128
 
     def __init__(
@@ -159,7 +157,8 @@ class HoldemServer(socketserver.ThreadingTCPServer):
                 seconds=self.seconds,
                 first=first,
             )
-            return f"hung up after {done.hands} hands that it dealt"
+            more = ", in the middle of another" * done.unfinished
+            return f"hung up after {done.hands} hands that it dealt{more}"
         check_version(first)
         name = f"client {number}"
         client = AcpcAgent(lines, name=name, greeted=True, note=self.log.note)
