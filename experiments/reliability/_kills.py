@@ -68,7 +68,20 @@ found = mccfr.train(
 arrays = {"regret": found.tables.regret, "average": found.tables.average}
 save_arrays(out / "end.npz", {"kind": "tables"}, arrays)
 """
-PROGRAMS = {"solve": SOLVE, "train": TRAIN, "blueprint": BLUEPRINT}
+MATCH = """
+import sys
+import numpy as np
+from jaxsolve.files import save_arrays
+from jaxsolve.holdem import play
+from pathlib import Path
+out, resume = Path(sys.argv[1]), len(sys.argv) > 2
+agents = [play.RandomAgent(), play.AlwaysCall()]
+found = play.play_match(agents, 20_000, hands=400, every=20, out=out, resume=resume)
+(log,) = out.glob("*.log")
+lines = np.frombuffer(log.read_bytes(), np.uint8)
+save_arrays(out / "end.npz", {"kind": "match"}, {"plain": found.plain, "log": lines})
+"""
+PROGRAMS = {"solve": SOLVE, "train": TRAIN, "blueprint": BLUEPRINT, "match": MATCH}
 
 
 def kills(name: str, minutes: float, *, count: int = 50, seed: int = 0) -> dict[str, Any]:

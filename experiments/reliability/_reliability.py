@@ -12,13 +12,16 @@ from experiments.reliability._inputs import inputs
 from experiments.reliability._kills import kills
 from experiments.reliability._random_games import random_games
 from experiments.reliability._sanitizers import sanitizers
+from experiments.reliability._server import server
 
 PARTS: dict[str, tuple[float, Callable[[float], dict[str, Any]]]] = {
-    "games": (0.4, random_games),
+    "games": (0.3, random_games),
     "inputs": (0.2, inputs),
     "solve": (0.1, lambda minutes: kills("solve", minutes)),
     "train": (0.1, lambda minutes: kills("train", minutes)),
     "blueprint": (0.1, lambda minutes: kills("blueprint", minutes)),
+    "match": (0.05, lambda minutes: kills("match", minutes)),
+    "server": (0.05, server),
     "sanitizers": (0.1, sanitizers),
 }
 """Share of the minutes, and what runs for them."""

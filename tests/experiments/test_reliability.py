@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 import jaxsolve as js
-from experiments.reliability import _inputs, _kills, _program, _random_games, _sanitizers, main
+from experiments.reliability import (
+    _inputs,
+    _kills,
+    _program,
+    _random_games,
+    _sanitizers,
+    _server,
+    main,
+)
+from jaxsolve.holdem import play
 from jaxsolve.testing import random_game
 
 
@@ -40,9 +49,10 @@ def test_inputs_end_in_a_sentence() -> None:
 
 
 @pytest.mark.slow
-def test_killed_blueprints_are_not_lost() -> None:
+@pytest.mark.parametrize("name", ["blueprint", "match"])
+def test_killed_blueprints_and_matches_are_not_lost(name: str) -> None:
     """Tables are written all the time, so that some kills hit a file that is half written."""
-    row = _kills.kills("blueprint", 2, count=3)
+    row = _kills.kills(name, 2, count=3)
     assert row["count"] >= 3
     assert row["faults"] == 0
 
@@ -56,6 +66,14 @@ def test_killed_runs_are_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     other = "import os, sys; os.makedirs(sys.argv[1]); open(sys.argv[1] + '/end.npz', 'wb').write"
     monkeypatch.setitem(_kills.PROGRAMS, "solve", f"{other}(os.urandom(8))")
     assert _kills.kills("solve", 1, count=1)["faults"] >= 1
+
+
+@pytest.mark.slow
+def test_bad_clients_leave_the_server_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = _server.server(1, count=12)
+    assert (row["count"], row["faults"]) == (12, 0), row
+    monkeypatch.setattr(play.AcpcAgent, "act", lambda *_: 1 / 0)  # a fault of ours is found
+    assert _server.server(1, count=6)["faults"] >= 1
 
 
 @pytest.mark.slow
