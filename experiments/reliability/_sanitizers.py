@@ -45,7 +45,10 @@ def sanitizers(minutes: float) -> dict[str, Any]:
         }
         try:
             # The compiler itself does not run under the sanitizers.
-            build = "from jaxsolve.native._build import FILES, build; [build(x) for x in FILES]"
+            build = (
+                "from jaxsolve.native import build; "
+                "from jaxsolve.native._libraries import FILES; [build(x) for x in FILES]"
+            )
             _run([sys.executable, "-c", build], environment, minutes)
             libraries = [_library(name) for name in ("libasan.so", "libubsan.so")]
             environment |= {"LD_PRELOAD": " ".join(libraries), "ASAN_OPTIONS": "detect_leaks=0"}

@@ -4,6 +4,8 @@ A library is keyed by its source, the version of jaxlib and the instruction set 
 so a cache that moves to another machine is not used there. Without a compiler, or with
 JAXSOLVE_NATIVE=0, everything runs in plain JAX and NumPy.
 
+A wheel for Linux brings the host libraries for common processors, which are then not built.
+
 Two kinds of library: operators are called inside jitted programs, host libraries by NumPy code.
 """
 
@@ -26,35 +28,14 @@ import jax
 
 from jaxsolve.caches import cache_folder, is_private, machine
 from jaxsolve.files import write_atomic
+from jaxsolve.native._libraries import FLAGS, HOST, in_wheel, sources
 from jaxsolve.waiting import waiting
 
-FILES = {
-    "holdem": (
-        ("leaves.cc",),
-        ("boards.h", "pool.h"),
-    ),
-    "spots": (
-        ("spot_solve.cc", "spot_tables.cc"),
-        (
-            *("boards.h", "spot_game.h", "spot_leaves.h", "spot_pass.h", "spot_rows.h"),
-            *("strength.h", "workers.h"),
-        ),
-    ),
-    "mccfr": (
-        ("deal.cc", "match.cc", "mccfr.cc", "response.cc", "vectors.cc"),
-        (
-            *("action_tree.h", "board_hands.h", "boards.h", "buckets.h", "leaf_lists.h"),
-            *("random.h", "strength.h"),
-        ),
-    ),
-    "abstraction": (("abstraction.cc",), ("boards.h", "strength.h")),
-}
-"""Libraries: their sources and headers in this folder."""
+PATIENCE = 60
+"""Seconds after which a compiler that does not end is given up."""
 
 LEAVES = "jaxsolve_leaves"
 """Name of the operator in XLA."""
-
-_FLAGS = ("-std=c++17", "-O3", "-fno-trapping-math", "-march=native", "-fPIC", "-w")
 
 
 def available() -> bool:
@@ -110,14 +91,16 @@ def build(name: str = "holdem") -> Path:
         OSError: there is no compiler, or nothing can be written.
         subprocess.CalledProcessError: the compiler failed; `stderr` says why.
     """
+    if name in HOST and (ready := in_wheel(name)) is not None:
+        return ready
     compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
         raise OSError("no g++ or clang++ on the PATH")
     key = hashlib.sha256()
-    for part in (version("jaxlib"), compiler, " ".join(_FLAGS), machine()):
+    for part in (version("jaxlib"), compiler, " ".join(FLAGS), machine()):
         key.update(part.encode())
-    sources, headers = ([Path(__file__).parent / x for x in names] for names in FILES[name])
-    for source in sources + headers:
+    files, headers = sources(name)
+    for source in files + headers:
         key.update(source.read_bytes())
     folder = cache_folder() or _for_this_process()
     path = folder / f"{name}-{key.hexdigest()[:16]}.so"
@@ -134,12 +117,13 @@ def build(name: str = "holdem") -> Path:
         def compile_one(source: Path) -> str:
             part = str(Path(scratch) / f"{source.stem}.o")
             include = f"-I{jax.ffi.include_dir()}"
-            _run([*compiler.split(), *_FLAGS, include, "-c", str(source), "-o", part])
+            options = (*FLAGS, "-march=native", include)
+            _run([*compiler.split(), *options, "-c", str(source), "-o", part])
             return part
 
         with ThreadPoolExecutor() as pool:  # half the time on two cores
-            parts = list(pool.map(compile_one, sources))
-        _run([*compiler.split(), *_FLAGS, "-shared", *parts, "-o", str(made)])
+            parts = list(pool.map(compile_one, files))
+        _run([*compiler.split(), *FLAGS, "-shared", *parts, "-o", str(made)])
         written = _checksum(made)
         made.chmod(0o700)
         made.replace(path)
@@ -168,7 +152,10 @@ def _for_this_process() -> Path:
 
 
 def _run(command: list[str]) -> None:
-    subprocess.run(command, check=True, capture_output=True, text=True)
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        raise OSError(f"{command[0]} was given up after {PATIENCE} s") from None
 
 
 def _checksum(path: Path) -> str:
