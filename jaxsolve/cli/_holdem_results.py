@@ -81,39 +81,63 @@ def export(
 def batch(
     spot: Annotated[Path, typer.Argument(help="a SPOT.toml, whose own board does not count")],
     boards: Annotated[
-        str, typer.Option(help='boards with commas between, such as "Td9d6h,AhKh2c", or a file')
+        str,
+        typer.Option(
+            help='such as "Td9d6h,AhKh2c", a file of them, "flops" (all 1,755) or "flops:95"'
+        ),
     ],
     out: Annotated[Path, typer.Option(help="folder: one for each board, and report.csv")],
     target: Annotated[str, typer.Option(help='"0.5%" of the pot, or chips')] = "0.5%",
     solver: Annotated[str, typer.Option(help="such as dcfr or pcfr+")] = "dcfr",
     iterations: Annotated[int, typer.Option(help="at most, of each board", min=1)] = 10_000,
+    keep: Annotated[bool, typer.Option(help="the solutions, too")] = True,
+    picture: Annotated[bool, typer.Option("--picture", help="draw report.png")] = False,
 ) -> None:
     """Solve a spot on many boards. Boards that are in --out already are not solved again."""
     _setup.check_out(out)
-    from jaxsolve.holdem import solve_boards
+    from jaxsolve import holdem as he
 
-    path = Path(boards)
-    words = path.read_text(encoding="utf-8") if path.is_file() else boards
-    names = words.replace(",", "\n").split("\n")
+    chosen = _boards(boards)
     try:
-        rows = solve_boards(
+        rows = he.solve_boards(
             spot,
-            [name.strip() for name in names if name.strip()],
+            chosen,
             out,
             target=target,
             solver=solver,
             iterations=iterations,
+            keep=keep,
         )
     except KeyboardInterrupt:
         print(f"stopped; the same command goes on from {out}", file=sys.stderr)
         raise typer.Exit(130) from None
+    shown = [*rows, he.mean_row(rows)] if len(rows) <= 40 else [he.mean_row(rows)]
     show_rows(
         [
-            {**row._asdict(), **{f"frequency {a}": s for a, s in row.frequency.items()}}
-            for row in rows
+            {
+                **{k: v for k, v in row._asdict().items() if k != "weight"},
+                **{f"frequency {a}": s for a, s in row.frequency.items()},
+            }
+            for row in shown
         ]
     )
+    if picture:
+        write_figure(out / "report.png", he.boards_figure(rows, title=spot.stem), dpi=110)
     print(f"written to {out}", file=sys.stderr)
+
+
+def _boards(words: str) -> list[str] | dict[str, float]:
+    """Returns the boards that an option names."""
+    from jaxsolve.holdem import flop_sample
+
+    kind, _, count = words.partition(":")
+    if kind == "flops":
+        if count and not count.isdecimal():
+            raise ValueError(f'--boards is {words!r}; write "flops" or such as "flops:95"')
+        return flop_sample(int(count) if count else None)
+    path = Path(words)
+    text = path.read_text(encoding="utf-8") if path.is_file() else words
+    return [name.strip() for name in text.replace(",", "\n").split("\n") if name.strip()]
 
 
 def convert(

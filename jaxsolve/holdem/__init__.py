@@ -15,6 +15,9 @@ from jaxsolve.holdem._acpc import parse_matchstate as parse_matchstate
 from jaxsolve.holdem._acpc import replay as replay
 from jaxsolve.holdem._action_tree import action_tree as action_tree
 from jaxsolve.holdem._batch import BoardRow as BoardRow
+from jaxsolve.holdem._batch import boards_figure as boards_figure
+from jaxsolve.holdem._batch import flop_sample as flop_sample
+from jaxsolve.holdem._batch import mean_row as mean_row
 from jaxsolve.holdem._batch import solve_boards as solve_boards
 from jaxsolve.holdem._bet_menu import BetMenu as BetMenu
 from jaxsolve.holdem._bet_menu import parse_stack as parse_stack

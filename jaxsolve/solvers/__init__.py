@@ -4,6 +4,7 @@ from jaxsolve.solvers._batch import BatchResult as BatchResult
 from jaxsolve.solvers._batch import solve_batch as solve_batch
 from jaxsolve.solvers._curve import Curve as Curve
 from jaxsolve.solvers._curve import measurement_points as measurement_points
+from jaxsolve.solvers._drive import CHECKPOINT as CHECKPOINT
 from jaxsolve.solvers._drive import Engine as Engine
 from jaxsolve.solvers._drive import Run as Run
 from jaxsolve.solvers._drive import drive as drive

@@ -19,6 +19,9 @@ from jaxsolve.waiting import waiting
 CHUNK_SECONDS = 0.5
 """Longest time in one call, so that limits and Ctrl-C are heard."""
 
+CHECKPOINT = _checkpoint.NAME
+"""File of a checkpoint in the folder of a run."""
+
 State = TypeVar("State")
 
 

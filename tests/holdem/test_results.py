@@ -150,20 +150,65 @@ def test_many_boards_are_solved_once_each(tmp_path: Path, monkeypatch: pytest.Mo
     with monkeypatch.context() as patch:
         patch.setattr(_batch, "solve", None)  # nothing is solved again
         (again,) = he.solve_boards(spot, boards[:1], tmp_path / "out", **options)
-    assert again[:4] == first[:4]
+    assert again[:5] == first[:5]
     both = he.solve_boards(spot, boards, tmp_path / "out", **options)
     assert both[0] == again
     assert [row.board for row in both] == boards
     assert both[1].ev_oop + both[1].ev_ip == pytest.approx(100, abs=1e-3)
     assert sum(both[1].frequency.values()) == pytest.approx(1, abs=1e-5)
     lines = (tmp_path / "out" / "report.csv").read_text().splitlines()
-    assert lines[0].startswith("board,ev_oop,ev_ip,equity_oop")
-    assert len(lines) == 3
+    assert lines[0].startswith("board,weight,ev_oop,ev_ip,equity_oop")
+    assert len(lines) == 4
+    assert lines[3].startswith("all,")
     spot.write_text(spot.read_text().replace("pot = 100", "pot = 120"))
     with pytest.raises(ValueError, match="another spot"):
         he.solve_boards(spot, boards, tmp_path / "out", **options)
     with pytest.raises(ValueError, match="there twice"):
         he.solve_boards(spot, ["Ts9s8s2h3c", "9sTs8s2h3c"], tmp_path / "out", **options)
+
+
+def test_rows_alone_are_kept_and_their_mean_counts_deals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    spot = tmp_path / "spot.toml"
+    spot.write_text(
+        'board = "Ts9s8s2h3c"\npot = 100\nstack = 150\noop = "JJ,77"\nip = "TT,66"\n'
+        'sizes = {bet = ["50%"], raise = []}\n'
+    )
+    boards = {"Ts9s8s2h3c": 1.0, "7c7d6h2s3s": 3.0}
+    options: dict[str, Any] = {"target": None, "iterations": 10, "progress": False, "keep": False}
+    rows = he.solve_boards(spot, boards, tmp_path / "out", **options)
+    assert {f.name for f in (tmp_path / "out" / "7c7d6h2s3s").iterdir()} <= {"row.json", ".lock"}
+    with monkeypatch.context() as patch:
+        patch.setattr(_batch, "solve", None)
+        assert he.solve_boards(spot, boards, tmp_path / "out", **options) == rows
+    # Six pairs of jacks and six of sevens, three and six of tens and sixes; then one of sevens and
+    # three of sixes.
+    assert [row.weight for row in rows] == [12 * 9, 3 * 7 * 9]
+    mean = he.mean_row(rows)
+    want = (108 * rows[0].ev_oop + 189 * rows[1].ev_oop) / 297
+    assert mean.ev_oop == pytest.approx(want)
+    assert sum(mean.frequency.values()) == pytest.approx(1, abs=1e-5)
+    assert he.boards_figure(rows).axes
+
+
+def test_samples_of_flops_stand_for_all():
+    every = he.flop_sample()
+    assert len(every) == 1755
+    assert sum(every.values()) == 22_100
+    some = he.flop_sample(95)
+    assert sum(some.values()) == pytest.approx(22_100)
+    assert set(some) <= set(every)
+
+    def paired(flops: dict[str, float]) -> float:
+        return sum(n for f, n in flops.items() if len({f[0], f[2], f[4]}) < 3) / 22_100
+
+    assert paired(some) == pytest.approx(paired(every), abs=0.02)
+    with pytest.raises(ValueError, match="from 1 to that, not 0"):
+        he.flop_sample(0)
+    with pytest.raises(ValueError, match='write "flops" or'):
+        _holdem_results._boards("flops:many")
+    assert len(_holdem_results._boards("flops:3")) == 3
 
 
 def test_results_on_the_command_line(
