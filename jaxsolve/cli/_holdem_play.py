@@ -138,8 +138,11 @@ def serve(
 ) -> None:
     """Play hands with whoever connects, by the lines of the ACPC; Ctrl-C ends it.
 
-    This side is the dealer, heads-up. A client that sends MATCHSTATE first deals itself.
+    This side is the dealer, heads-up. A client that sends MATCHSTATE first deals itself. Who comes,
+    and why they leave, is said on standard error and in the log.
     """
+    import logging
+
     from jaxsolve.holdem import play
 
     with waiting(f"opening {agent}"):
@@ -159,6 +162,8 @@ def serve(
         seconds=seconds,
         seed=seed,
     )
+    logging.basicConfig(format="%(message)s", level=logging.INFO)
+    logging.getLogger("jax").setLevel(logging.WARNING)
     with server:
         print(f"{who.name} is at {server.address}; Ctrl-C ends", file=sys.stderr, flush=True)
         with contextlib.suppress(KeyboardInterrupt):

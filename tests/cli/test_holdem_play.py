@@ -116,6 +116,7 @@ def test_serve_join_and_match(
         server.send_signal(signal.SIGINT)
         _, error = server.communicate(timeout=30)
     assert server.returncode == 0, error
+    assert "client 1 left: all 30 hands are played" in error
     assert run(monkeypatch, "replay", log, "--json") == 0
     totals = {x["name"]: x for x in map(json.loads, capsys.readouterr().out.splitlines())}
     assert totals["client 1"]["mbb"] == pytest.approx(row["mbb"])

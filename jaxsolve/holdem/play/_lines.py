@@ -95,7 +95,7 @@ class Lines:
         del self._buffer[: end + 1]
         if len(line) > LONGEST:
             raise LineError(f"a line of more than {LONGEST:,} bytes")
-        try:
-            return line.decode("ascii").rstrip("\r")
-        except UnicodeDecodeError:
-            raise LineError("a line that is not ASCII") from None
+        text = line.decode("ascii", "replace").rstrip("\r")
+        if not text.isascii() or not text.isprintable():  # nor may it steer a terminal or a log
+            raise LineError("a line that is not plain ASCII")
+        return text

@@ -102,7 +102,7 @@ class HoldemServer(socketserver.TCPServer):
         """Plays with a client in a thread of its own, if there is room."""
         number = next(self._numbers)
         if not self._room.acquire(blocking=False):
-            self.log.note(f"client {number} refused: no room for more at once")
+            self._note(f"client {number} refused: no room for more at once")
             request.setblocking(False)
             with contextlib.suppress(OSError):  # it is closed either way
                 request.send(b"# no room for more clients at once; try again later\r\n")
@@ -116,7 +116,7 @@ class HoldemServer(socketserver.TCPServer):
         except RuntimeError as error:  # the system has no more threads
             del self._open[lines]
             self._room.release()
-            self.log.note(f"client {number} refused: {error}")
+            self._note(f"client {number} refused: {error}")
             lines.close()
 
     def server_close(self) -> None:
@@ -128,8 +128,12 @@ class HoldemServer(socketserver.TCPServer):
             thread.join()
         self.log.close()
 
+    def _note(self, text: str) -> None:
+        self.log.note(text)
+        logger.info(" ".join(text.split())[:500])
+
     def _client(self, lines: Lines, address: Any, number: int) -> None:
-        self.log.note(f"client {number} came from {address[0]}:{address[1]}")
+        self._note(f"client {number} came from {address[0]}:{address[1]}")
         try:
             why = self._talk(lines, number)
         except (LineError, ValueError) as error:
@@ -140,7 +144,7 @@ class HoldemServer(socketserver.TCPServer):
         if self._ending:
             why = f"the server ended; {why}"
         with contextlib.suppress(OSError):  # it has hung up, or the disk is full
-            self.log.note(f"client {number} left: {why}")
+            self._note(f"client {number} left: {why}")
             lines.send(f"# closed: {why}")
         lines.close()
         del self._open[lines]
@@ -161,7 +165,7 @@ class HoldemServer(socketserver.TCPServer):
             return f"hung up after {done.hands} hands that it dealt{more}"
         check_version(first)
         name = f"client {number}"
-        client = AcpcAgent(lines, name=name, greeted=True, note=self.log.note)
+        client = AcpcAgent(lines, name=name, greeted=True, note=self._note)
         for hand in itertools.count() if self.hands is None else range(self.hands):
             seat = hand % 2  # of ours
             seats: list[HandAgent] = [client, client]
