@@ -28,7 +28,7 @@ from jaxsolve.mccfr import PotPayoffs
 from jaxsolve.types import CHANCE, TERMINAL
 
 _MOST_KNOWN = 1 << 14
-"""Sequences of betting whose state is kept, some 1.5 KB each: most hands begin alike."""
+"""Sequences of betting whose state is kept, some 2 KB each: most hands begin alike."""
 
 _KNOWN: dict[Any, Any] = {}
 
@@ -253,4 +253,5 @@ def _with_options(rules: Betting, state: BetState) -> Any:
 
 def _unpacked(found: Any) -> tuple[BetState, Choices]:
     state, (fold, call, low, high) = jax.device_get(found)
+    state = jax.tree.map(np.array, state)  # copies: views would keep JAX's buffers, 16 KB in all
     return state, Choices(bool(fold), int(call), int(low), int(high))
