@@ -46,6 +46,8 @@ struct Floats {
   V At(int action, int64_t h) const {
     return SpotGet<V>(base + action * hands + h);
   }
+  // Asks for the same place some rows further on, which are needed next.
+  void Ahead(int rows, int64_t h) const { __builtin_prefetch(base + rows * hands + h); }
 };
 
 struct Shorts {
@@ -64,6 +66,7 @@ struct Shorts {
       return *from * step[action];
     }
   }
+  void Ahead(int rows, int64_t h) const { __builtin_prefetch(base + rows * hands + h); }
 };
 
 // Calls F<number of actions>, a constant for few and 0 for many.
@@ -83,6 +86,7 @@ void EachPolicyOf(int width, const Rows& from, F f) {
     V x[A ? A : kMostActions], total = zero;
     for (int a = 0; a < n; ++a) {
       const V y = from.template At<V>(a, h);
+      from.Ahead(a + n, h);
       if constexpr (given) x[a] = y; else x[a] = y > zero ? y : zero;
       total += x[a];
     }
@@ -131,6 +135,7 @@ void OwnReaches(int width, const Rows& from, const float* above, float share, fl
     for (int a = 0; a < n; ++a) {
       const int64_t at = a * from.hands + h;
       const V mine = x[a] * reach, old = SpotGet<V>(mean + at);
+      __builtin_prefetch(mean + at + n * from.hands, 1);
       SpotSet<V>(policy + at, x[a]);
       SpotSet<V>(out + at, mine);
       SpotSet<V>(mean + at, old + (mine - old) * part);
@@ -252,6 +257,7 @@ struct SpotArray {
   float* scale;  // of each row of 16 bits
   int64_t hands, bits;
   bool sign;
+  static constexpr int64_t kLine = 32;  // numbers of a cache line
 
   // Rows as floats: where they are, or in `room`.
   float* Read(int64_t row, int count, float* room) const {
@@ -259,11 +265,15 @@ struct SpotArray {
     for (int a = 0; a < count; ++a) {
       const uint16_t* from = static_cast<const uint16_t*>(data) + (row + a) * hands;
       const float step = scale[row + a];
-      float* to = room + a * hands;
-      if (sign) {
-        for (int64_t h = 0; h < hands; ++h) to[h] = static_cast<int16_t>(from[h]) * step;
-      } else {
-        for (int64_t h = 0; h < hands; ++h) to[h] = from[h] * step;
+      for (int64_t begin = 0; begin < hands; begin += kLine) {
+        __builtin_prefetch(from + begin + count * hands, 1);  // the rows that come next
+        const int64_t end = std::min(hands, begin + kLine);
+        float* to = room + a * hands;
+        if (sign) {
+          for (int64_t h = begin; h < end; ++h) to[h] = static_cast<int16_t>(from[h]) * step;
+        } else {
+          for (int64_t h = begin; h < end; ++h) to[h] = from[h] * step;
+        }
       }
     }
     return room;
