@@ -13,6 +13,7 @@ from . import (
     battleship,
     blotto,
     coin_toss,
+    dark_chess,
     dark_hex,
     goofspiel,
     holdem,
@@ -31,6 +32,7 @@ from . import (
 from .battleship import Battleship as Battleship
 from .blotto import Blotto as Blotto
 from .coin_toss import CoinToss as CoinToss
+from .dark_chess import DarkChess as DarkChess
 from .dark_hex import DarkHex as DarkHex
 from .goofspiel import Goofspiel as Goofspiel
 from .holdem import Holdem as Holdem
@@ -50,6 +52,7 @@ GAMES: dict[str, Entry] = {
     "battleship": battleship.ENTRY,
     "blotto": blotto.ENTRY,
     "coin_toss": coin_toss.ENTRY,
+    "dark_chess": dark_chess.ENTRY,
     "dark_hex": dark_hex.ENTRY,
     "goofspiel": goofspiel.ENTRY,
     "holdem": holdem.ENTRY,

@@ -19,6 +19,7 @@ from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
 
 SMALL = {
     "battleship": "battleship(ship_sizes=[1],ship_values=[1],num_shots=2)",
+    "dark_chess": "dark_chess(fen=k3/4/2K1/4_w,plies=4)",
     "holdem": "holdem(stack=6,blinds=[1,2],streets=2,sizes=[1],ranks=7,suits=1)",
     "scotland_yard": "scotland_yard",
 }

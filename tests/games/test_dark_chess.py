@@ -1,0 +1,195 @@
+"""Dark chess: counts of moves, OpenSpiel in lockstep, exact values of small boards, bad input."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import games
+import jaxsolve as js
+from games._chess_fen import STARTS, write_fen
+from jaxsolve.game import State
+from jaxsolve.types import TERMINAL
+
+COUNTS = {
+    STARTS[8]: (20, 400, 8_902, 197_742),
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1": (
+        *(48, 2_049, 98_903, 4_206_146),
+    ),
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1": (16, 278, 4_840, 88_813),
+    "rnbq1k1r/pp1Pbppp/2p5/8/2B5/8/PPP1NnPP/RNBQK2R w KQ - 1 8": (44, 1_552, 71_104, 2_590_828),
+    "r3k2r/8/8/8/8/8/8/R3K2R w KQkq -": (26, 613, 15_950, 401_191),
+    "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - -": (25, 609, 13_287, 294_179),
+    "r1kr/pppp/PPPP/R1KR w": (8, 63, 680, 6_303),
+}
+"""Sequences of 1 to 4 moves; an independent reference, OpenSpiel and Fairy-Stockfish agree."""
+
+BATCH = 4_096
+
+
+def count_sequences(game: games.DarkChess, depth: int) -> list[int]:
+    """How many sequences of 1 to `depth` moves there are."""
+    count = jax.jit(jax.vmap(lambda s: jax.lax.population_count(game.move_words(s)).sum()))
+    legal, step = jax.jit(jax.vmap(game.legal)), jax.jit(jax.vmap(game.step))
+    states = [jax.tree.map(lambda x: np.asarray(x)[None], game.init())]
+    totals = []
+    for ply in range(depth):
+        total, following = 0, []
+        for some in states:
+            size = len(some.turn)
+            room = BATCH if size > 64 else 64
+            padded = jax.tree.map(lambda x, n=room: np.resize(x, (n, *x.shape[1:])), some)
+            total += int(np.asarray(count(padded))[:size].sum())
+            if ply + 1 == depth:
+                continue
+            row, action = np.nonzero(np.asarray(legal(padded))[:size])
+            for k in range(0, len(row), BATCH):
+                rows, actions = row[k : k + BATCH], action[k : k + BATCH]
+                parents = jax.tree.map(
+                    lambda x, r=rows: np.resize(x[r], (BATCH, *x.shape[1:])), some
+                )
+                after = step(parents, np.resize(actions, BATCH))
+                size_now = len(rows)
+                following.append(jax.tree.map(lambda x, n=size_now: np.asarray(x)[:n], after))
+        totals.append(total)
+        states = following
+    return totals
+
+
+def play(game: games.DarkChess, moves: str) -> State:
+    """The state after moves by name."""
+    names = {game.action_name(0, a): a for a in range(game.num_actions)}
+    state, step = game.init(), jax.jit(game.step)
+    for move in moves.split():
+        state = step(state, jnp.int32(names[move]))
+    return state
+
+
+@pytest.mark.parametrize("fen", [STARTS[8], "r1kr/pppp/PPPP/R1KR w"])
+def test_sequences_of_moves(fen: str) -> None:
+    assert count_sequences(games.DarkChess(fen=fen).positions, 3) == list(COUNTS[fen][:3])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fen", COUNTS)
+def test_sequences_of_four_moves(fen: str) -> None:
+    assert count_sequences(games.DarkChess(fen=fen).positions, 4) == list(COUNTS[fen])
+
+
+@pytest.mark.parametrize(("size", "count"), [(4, 10), (8, 1)])
+def test_lockstep_with_openspiel(size: int, count: int) -> None:
+    pytest.importorskip("pyspiel", reason="OpenSpiel (extra `openspiel`) is the oracle")
+    import dark_chess_lockstep
+
+    plies, _ = dark_chess_lockstep.lockstep(size, count)
+    assert plies > 5 * count
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "count"), [(4, 300), (8, 40)])
+def test_more_lockstep_with_openspiel(size: int, count: int) -> None:
+    """The named difference is met on the large board, and there is none on the small one."""
+    pytest.importorskip("pyspiel", reason="OpenSpiel (extra `openspiel`) is the oracle")
+    import dark_chess_lockstep
+
+    _, found = dark_chess_lockstep.lockstep(size, count, start=1_000)
+    assert set(found) == ({"own double step"} if size == 8 else set())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("params", "states", "value"),
+    [
+        ("fen=k3/4/2K1/4_w,plies=6", 26_622, 1 / 2),
+        ("fen=3k/2pp/PP2/K3_w,plies=6,at_cap=material", 40_445, 1 / 3),
+        ("fen=3k1/5/5/5/1K2R_w,plies=5", 49_771, 6 / 11),
+    ],
+)
+def test_small_boards_have_their_values(params: str, states: int, value: float) -> None:
+    tree = js.compile(games.load(f"dark_chess({params})"))
+    assert tree.info.num_states == states
+    assert js.solve_lp(tree).value == pytest.approx(value, abs=1e-6)
+
+
+def test_king_is_taken_and_nothing_follows() -> None:
+    game = games.load("dark_chess(fen=k3/R3/4/3K_w)")
+    state = play(game, "a3a4")
+    assert int(game.actor(state)) == TERMINAL
+    assert game.utility(state).tolist() == [1, -1]
+    assert not game.legal(state).any()
+
+
+def test_the_taker_en_passant_sees_the_pawn_and_the_other_side_does_not_see_more() -> None:
+    game = games.load("dark_chess(fen=4k3/8/8/8/5p2/8/4P1P1/4K3_w)")
+    state = play(game, "e2e4")
+    visible = np.asarray(game.visible(state))
+    assert visible[1, 2, 4]
+    assert visible[1, 3, 4]
+    assert not visible[0, 3, 5]
+    assert "f4e3" in {game.action_name(1, int(a)) for a in np.flatnonzero(game.legal(state))}
+    taken = play(game, "e2e4 f4e3")
+    assert game.fen_of(taken).startswith("4k3/8/8/8/8/4p3/6P1/4K3 w")
+
+
+def test_repetition_clock_and_cap_draw() -> None:
+    shuffle = "a1a2 d4d3 a2a1 d3d4 "
+    game = games.load("dark_chess(fen=3k/4/4/K3_w)")
+    assert int(game.actor(play(game, shuffle))) == 0
+    drawn = play(game, 2 * shuffle)
+    assert int(game.actor(drawn)) == TERMINAL
+    assert game.utility(drawn).tolist() == [0, 0]
+    clock = games.load("dark_chess(fen=3k/4/4/K3_w,fifty=2)")
+    assert int(clock.actor(play(clock, shuffle))) == TERMINAL
+    cap = games.load("dark_chess(fen=3k/4/4/K2R_w,plies=1,at_cap=material)")
+    assert cap.utility(play(cap, "a1a2"))[0] == pytest.approx(np.tanh(5 / 6))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("fen=hello", "sizes are 4 to 8"),
+        ("fen=k3/4/4/4_w", "White has no king"),
+        ("fen=k3/4/4/KK2_w", "White has 2 kings"),
+        ("fen=k3/5/4/K3_w", "rank 3 .* has 5 squares, not 4"),
+        ("fen=kx2/4/4/K3_w", "'x' in rank 4 is no piece"),
+        ("fen=k3/4/4/K3_x", "the second word is w or b"),
+        ("fen=k3/4/4/K2P_w", "pawn stands on the first"),
+        ("fen=k3/4/4/K3_w_K", "only boards of 8 x 8 have castling"),
+        ("fen=4k3/8/8/8/8/8/8/4K3_w_K", "needs king and rook"),
+        ("fen=4k3/8/8/8/8/8/8/4K3_w_-_e6", "no double step led over e6"),
+        ("size=9", "from 4 to 8"),
+        ("size=5,fen=k3/4/4/K3_w", "not that of fen"),
+        ("fifty=0", "repetition needs fifty= or plies="),
+        ("repetition=1", "2 or more"),
+        ("fen=k3/4/4/K3_w_-_-_100_60", "has drawn by fifty"),
+    ],
+)
+def test_bad_input(text: str, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        games.load(f"dark_chess({text})")
+
+
+@pytest.mark.parametrize("fen", [*STARTS.values(), *COUNTS])
+def test_fen_there_and_back(fen: str) -> None:
+    game = games.DarkChess(fen=fen)
+    words = fen.split()
+    words += ("-", "-", "0", "1")[len(words) - 2 :]
+    assert write_fen(game.setup) == " ".join(words)
+    assert games.load(game.name) == game
+
+
+def test_boards_draw_themselves_with_fog() -> None:
+    game = games.load("dark_chess(size=4)")
+    state = game.init()
+    assert game.text(state).splitlines() == [
+        *("4 r . k r", "3 p p p p", "2 P P P P", "1 R . K R", "  a b c d")
+    ]
+    # b1 is seen from a1; pawns see what they can take only.
+    assert game.text(state, 0).splitlines()[0] == "4 ? ? ? ?"
+    assert ElementTree.fromstring(game.svg(state)).findall("{*}text")
+    fog = ElementTree.fromstring(game.svg(state, 1)).findall("{*}text")
+    assert len(fog) < len(ElementTree.fromstring(game.svg(state)).findall("{*}text"))
