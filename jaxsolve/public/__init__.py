@@ -7,6 +7,10 @@ from jaxsolve.public._card_game import hands_of as hands_of
 from jaxsolve.public._card_game import no_limit as no_limit
 from jaxsolve.public._card_game import public_game as public_game
 from jaxsolve.public._card_game import round_limit as round_limit
+from jaxsolve.public._infosets import FiltersMoves as FiltersMoves
+from jaxsolve.public._infosets import Infoset as Infoset
+from jaxsolve.public._infosets import advance_infoset as advance_infoset
+from jaxsolve.public._infosets import start_infoset as start_infoset
 from jaxsolve.public._listed import ListedModel as ListedModel
 from jaxsolve.public._listed import listed_model as listed_model
 from jaxsolve.public._model import Followable as Followable
