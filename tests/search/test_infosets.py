@@ -165,7 +165,7 @@ def test_sizes_of_known_games(moves: str) -> None:
     names = {game.action_name(0, a): a for a in range(game.num_actions)}
     numbers = [names[move] for move in moves.split()]
     for player in (0, 1):
-        sizes = [x[0].count for x in follow(game, numbers, player)]
+        sizes = [x[0].num_states for x in follow(game, numbers, player)]
         assert tuple(sizes) == SIZES[moves][player]
 
 
