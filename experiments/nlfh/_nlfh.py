@@ -49,7 +49,7 @@ class Plan(NamedTuple):
         return f"{', '.join(self.sizes)}; {self.cap} a street, then all-in; stack {self.stack}"
 
 
-FULL = Plan(20_000, ("50%", "a"), 2, (1, 3, 10, 30, 100, 200, 400))
+FULL = Plan(20_000, ("50%", "a"), 1, (1, 3, 10, 30, 100, 200, 300))
 QUICK = Plan(1_000, ("a",), 0, (1, 3, 10))
 
 
