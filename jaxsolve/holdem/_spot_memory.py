@@ -22,6 +22,9 @@ log = logging.getLogger("jaxsolve")
 
 INSTEAD = "Offer fewer sizes, set raise_cap, narrow the ranges, or start from a later street."
 
+MOST_ACTIONS = 64
+"""Of a decision in native code, `kMostActions` of spot_rows.h."""
+
 GROUPS = 32
 """Of boards of the second street, `kGroups` of spot_pass.h."""
 
@@ -48,8 +51,14 @@ class SpotBytes(NamedTuple):
 
 
 def runs_native(spot: SpotTree) -> bool:
-    """Returns whether native code solves a spot: a CPU with a compiler, float32, no operator."""
+    """Returns whether native code solves a spot.
+
+    That is on a CPU with a compiler, in float32, without an operator, and where no decision has
+    more than MOST_ACTIONS actions.
+    """
     if spot.operator is not None or float_type() != np.float32:
+        return False
+    if spot.betting.num_children.max() > MOST_ACTIONS:
         return False
     return jax.default_backend() == "cpu" and native.host_library("spots") is not None
 

@@ -52,7 +52,7 @@ struct SpotThread {
   SpotTiles tiles;
   SpotLevel level[kSpotStreets];
   SpotAbove above[kSpotStreets];
-  std::vector<float> room[4];  // of rows that are converted
+  std::vector<float> room[2];  // sums over symmetric hands; rows that are converted
 };
 
 // A street, one of its boards, and the part that is worked on.

@@ -307,6 +307,10 @@ def test_what_is_left_to_jax_or_refused(monkeypatch: pytest.MonkeyPatch):
     assert spot_engine(spot, js.dcfr().simultaneous()) is None
     assert spot_engine(spot, js.load_solver("mmd")) is None
     assert spot_engine(dataclasses.replace(spot, operator="prefix"), js.dcfr()) is None
+    many = he.Spot.parse(
+        {**RIVER, "sizes": {"bet": [f"{k}%" for k in range(30, 100)], "raise": []}}
+    )
+    assert spot_engine(he.spot_tree(many), js.dcfr()) is None  # more actions than it has room for
     with pytest.raises(ValueError, match="bits is one of 32, 16, not 8"):
         he.solve(spot, bits=8)
     with pytest.raises(ValueError, match="predicts regrets"):
