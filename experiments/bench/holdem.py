@@ -24,7 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxsolve as js
-from experiments._report import Report, device_name, slug
+from experiments._report import Report, cell, device_name, markdown, slug
 from jaxsolve import holdem, native
 from jaxsolve.solvers import init_state, run
 
@@ -42,9 +42,6 @@ RUST_MS = {
 }
 """An iteration of the Rust solver by threads, on other machines."""
 
-QUARTER = "22+,A2s+,K9s+,Q9s+,J9s+,T8s+,97s+,87s,76s,65s,A9o+,KTo+,QTo+,JTo"
-"""A quarter of all hands."""
-
 QUIET = 0.3
 """Load of other work below which a row counts as quiet."""
 
@@ -58,9 +55,7 @@ def spots(quick: bool) -> dict[str, holdem.Spot]:
         everything = {**spot.as_dict(), "oop": "full", "ip": "full"}
         out[f"{name}, all hands"] = holdem.Spot.parse(everything)
     if not quick:
-        flop = {"board": "Td9d6h", "pot": 60, "stack": 970, "oop": QUARTER, "ip": QUARTER}
-        flop["sizes"] = {"bet": ["75%"], "raise": ["a"]}
-        out["flop E"] = holdem.Spot.parse(flop)
+        out["flop E"] = holdem.Spot.load(EXAMPLES / "flop.toml")
     return out
 
 
@@ -143,6 +138,34 @@ def batch(size: int, threads: int) -> dict[str, Any]:
         "ms_per_iteration": 1e3 * each,
         "ms_per_river": 1e3 * each / size,
     }
+
+
+def table(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Returns a line for each spot and form; of two numbers of threads, both in one cell."""
+    lines: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        lines.setdefault((row["spot"], row["form"]), []).append(row)
+
+    def joined(of: list[dict[str, Any]], key: str) -> str:
+        found = [cell(row[key]) for row in of if row.get(key) is not None]
+        return " / ".join(dict.fromkeys(found))
+
+    return [
+        {
+            "spot": spot,
+            "form": "JAX" if form in holdem.OPERATORS else form,
+            "threads": joined(of, "threads"),
+            "hands": of[0]["hands"],
+            "state, MiB": joined(of[:1], "state_mib"),
+            "peak, MiB": joined(of[-1:], "peak_mib"),
+            "iteration, ms": joined(of, "ms_per_iteration"),
+            "Rust elsewhere, ms": joined(of, "ms_rust_elsewhere") if "bits" in form else "",
+            "measuring, ms": joined(of, "measuring_ms"),
+            "wait to 0.5%, s": joined(of, "seconds_to_0.5pct"),
+            "to 0.1%, s": joined(of, "seconds_to_0.1pct"),
+        }
+        for (spot, form), of in lines.items()
+    ]
 
 
 def _each(call: Any) -> float:
@@ -233,7 +256,9 @@ def main(argv: list[str] | None = None) -> Report | None:
             f"{last['ms_per_iteration']:.4g} ms an iteration"
         )
         report.seconds = time.perf_counter() - begin
+        report.shown = table(rows)
         report.save(given.out)
+    print(markdown(report.table))
     report.extra["load_average_at_end"] = os.getloadavg()[0]
     report.save(given.out)
     if given.record:

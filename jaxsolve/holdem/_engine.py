@@ -95,6 +95,7 @@ class SpotEngine:
     threads: int
 
     counts_measuring = True
+    any_thread = True
 
     @property
     def name(self) -> str:

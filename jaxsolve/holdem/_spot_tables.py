@@ -125,7 +125,7 @@ class SpotTables:
                 unseen = math.comb(52 - 4 - len(above.boards[0]), _dealt(runouts, s))
                 share = outs.weight / above.weight[outs.parent]
                 copies[s] = np.rint(share * unseen).astype(np.int32)
-            self._hands(street, outs.boards, every)
+            self._hands(street, outs.boards, every, showdowns=s + 1 == len(runouts))
         for s in (s for s, rows in enumerate(self.streets) if rows.has_all_ins):
             self._matrix(s, runouts, copies, every, orbit, threads)
         self._lock(locked)
@@ -159,7 +159,9 @@ class SpotTables:
         street.leaf = self._keep(leaf, leaf.dtype)
         street.part = self._keep(rows.parts, np.int32)
 
-    def _hands(self, street: Any, boards: Sequence[Sequence[int]], every: np.ndarray) -> None:
+    def _hands(
+        self, street: Any, boards: Sequence[Sequence[int]], every: np.ndarray, *, showdowns: bool
+    ) -> None:
         count, size = len(boards), len(every)
         member: Any = np.full((2, size), -1, np.int32)
         for i, hands in enumerate(self.hands):
@@ -175,7 +177,8 @@ class SpotTables:
         for b in range(count):
             parts = (*(x[b] for x in place), *(x[b] for x in gap), pair[b], high[b], live[b:])
             self._library.JaxsolveSpotBoard(
-                *(_at(table[b]), ctypes.c_int32(table.shape[1]), _at(cards), ctypes.c_int64(size)),
+                *(_at(table[b]), ctypes.c_int32(table.shape[1]), ctypes.c_int32(showdowns)),
+                *(_at(cards), ctypes.c_int64(size)),
                 *(_at(member), _at(length), *(_at(x) for x in parts)),
             )
         for i in range(2):

@@ -40,9 +40,9 @@ void Collect(const SpotGame& game, const int32_t* const* copies, int street, int
 extern "C" {
 
 // Fills the tables of one board. `hand`: [all, 2], cards of all hands; `member`: [2, all], number of
-// each hand in the list of either player, or -1. Hands of equal strength on five cards are a tie
-// group; on fewer cards each hand is one.
-void JaxsolveSpotBoard(const uint8_t* board, int32_t cards, const uint8_t* hand, int64_t all,
+// each hand in the list of either player, or -1. Where there are `showdowns`, hands of equal strength are a
+// tie group; elsewhere each hand is one.
+void JaxsolveSpotBoard(const uint8_t* board, int32_t cards, int32_t showdowns, const uint8_t* hand, int64_t all,
                        const int32_t* member, const int64_t* hands, int32_t* place0, int32_t* place1,
                        int32_t* gap0, int32_t* gap1, uint8_t* pair, int32_t* high, int32_t* count) {
   std::vector<uint64_t> key;
@@ -50,9 +50,9 @@ void JaxsolveSpotBoard(const uint8_t* board, int32_t cards, const uint8_t* hand,
   for (int i = 0; i < cards; ++i) common.Add(board[i]);
   for (int64_t h = 0; h < all; ++h) {
     if (Meets(hand + 2 * h, board, cards)) continue;
-    Suits seven = common;
-    seven.Add(hand[2 * h]), seven.Add(hand[2 * h + 1]);
-    key.push_back((cards == 5 ? static_cast<uint64_t>(Strength(seven)) : h) << 11 | h);
+    Suits held = common;
+    held.Add(hand[2 * h]), held.Add(hand[2 * h + 1]);
+    key.push_back((showdowns ? static_cast<uint64_t>(Strength(held, cards + 2)) : h) << 11 | h);
   }
   std::sort(key.begin(), key.end());
   const int64_t n = key.size();

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -14,7 +16,7 @@ from tqdm import tqdm
 from jaxsolve.files import claim, uninterrupted
 from jaxsolve.solvers import _checkpoint
 from jaxsolve.solvers._curve import Curve, measurement_points
-from jaxsolve.waiting import waiting
+from jaxsolve.waiting import say, waiting
 
 CHUNK_SECONDS = 0.5
 """Longest time in one call, so that limits and Ctrl-C are heard."""
@@ -31,6 +33,8 @@ class Engine(Protocol[State]):
     Attributes:
         name: of the solver.
         counts_measuring: whether the seconds of a run include measuring.
+        any_thread: whether `advance` may run in another thread than the rest. JAX's settings
+            belong to a thread.
     """
 
     @property
@@ -38,6 +42,9 @@ class Engine(Protocol[State]):
 
     @property
     def counts_measuring(self) -> bool: ...
+
+    @property
+    def any_thread(self) -> bool: ...
 
     def identity(self, iterations: int) -> dict[str, Any]:
         """Returns what two runs must share for one to continue the other."""
@@ -155,7 +162,9 @@ def drive(
                 stop = next(p for p in points if p > done)
                 count = _chunk(stop - done, pace)
                 start = time.perf_counter()
-                state = engine.advance(state, count, iterations)
+                work = functools.partial(engine.advance, state, count, iterations)
+                aside = engine.any_thread and count == 1
+                state = _aside(work, interrupted, progress) if aside else work()
                 pace = (time.perf_counter() - start) / count
                 seconds += pace * count
                 done += count
@@ -186,6 +195,18 @@ def drive(
                 planned = done if status == "target" else iterations
                 _save(engine, out, identity, state, rows, seconds, planned)
     return Run(state, Curve.of(rows), worth, status, done, seconds, compile_seconds)
+
+
+def _aside(work: Callable[[], State], interrupted: Callable[[], bool], progress: bool) -> State:
+    """Returns what is worked out in a thread, so that Ctrl-C is answered before it ends."""
+    with ThreadPoolExecutor(1) as pool:
+        future, told = pool.submit(work), not progress
+        while not future.done():
+            wait([future], timeout=0.2)
+            if interrupted() and not told and not future.done():
+                say("stopping after the iteration that runs")
+                told = True
+        return future.result()
 
 
 def _open(

@@ -107,6 +107,7 @@ class _TreeEngine:
     """The loop of `_loop` on the tensors of a tree."""
 
     counts_measuring = False
+    any_thread = False
 
     def __init__(self, tree: PublicTree, solver: Solver) -> None:
         self.tree, self.solver, self.ready = tree, solver, solver

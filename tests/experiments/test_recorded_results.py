@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 import experiments
+from experiments._report import markdown
+from experiments.bench import holdem as bench_holdem
 
 FOLDER = Path(experiments.__file__).parent
 
@@ -67,3 +69,11 @@ def test_figure_3_of_student_of_games(rows: list[dict[str, Any]]):
             assert all(trained[s] < 0.75 * fresh[s] for s in (33, 100))
             compared += 1
     assert compared >= 2
+
+
+def test_the_table_of_spots_in_the_documentation_is_the_recorded_one():
+    (file,) = (FOLDER / "bench" / "results").glob("holdem-cpu-*.json")
+    found = json.loads(file.read_text())
+    assert found["quiet"]
+    text = (FOLDER.parent / "docs" / "holdem.md").read_text()
+    assert markdown(bench_holdem.table(found["rows"])) in text

@@ -5,11 +5,13 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -149,6 +151,45 @@ def _go_on_in_pieces(tree: js.PublicTree, solver: str, iterations: int, out: Pat
     assert stopped.curve.iteration[-1] == stopped.iterations
     assert signal.getsignal(signal.SIGINT) is handler
     return js.solve(tree, solver, iterations=iterations, out=out, resume=True, progress=False)
+
+
+class _Slow:
+    """Counts to the iterations asked for; a Ctrl-C comes in the middle of the second one."""
+
+    name, counts_measuring, any_thread = "slow", False, True
+
+    def __init__(self) -> None:
+        self.shown_in_time: list[bool] = []
+        self.shown: io.StringIO = io.StringIO()
+
+    def fresh(self) -> int:
+        return 0
+
+    def prepare(self, state: int, horizon: int) -> int:
+        return state
+
+    def done(self, state: int) -> int:
+        return state
+
+    def advance(self, state: int, count: int, horizon: int) -> int:
+        if state + count == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+            end = time.monotonic() + 20
+            while "stopping" not in self.shown.getvalue() and time.monotonic() < end:
+                time.sleep(0.01)
+            self.shown_in_time.append("stopping" in self.shown.getvalue())
+        return state + count
+
+    def measure(self, state: int) -> tuple[float, np.ndarray]:
+        return 1.0, np.zeros(2)
+
+
+def test_ctrl_c_is_answered_before_a_long_iteration_ends(monkeypatch) -> None:
+    engine = _Slow()
+    monkeypatch.setattr(sys, "stderr", engine.shown)
+    found = _drive.drive(engine, iterations=5, measure_every=1, progress=True)
+    assert engine.shown_in_time == [True]
+    assert (found.status, found.iterations) == ("interrupted", 2)
 
 
 def _assert_same_bits(a: js.Result, b: js.Result, folder: Path) -> None:
