@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.holdem._bet_menu import BetMenu
@@ -16,17 +13,16 @@ from jaxsolve.holdem._betting import (
     FOLD,
     BetState,
     Betting,
-    act,
-    next_street,
+    act_and_deal,
     options,
     portion,
     start,
 )
 from jaxsolve.holdem._sizes import Size
 from jaxsolve.mccfr import ActionTree, PotPayoffs
-from jaxsolve.types import CHANCE, TERMINAL, Array
+from jaxsolve.types import TERMINAL
 
-_CHUNK = 1 << 14
+_CHUNK = 1 << 16
 """States that the rules work on at a time."""
 
 
@@ -54,7 +50,7 @@ def action_tree(menu: BetMenu) -> tuple[ActionTree, PotPayoffs]:
     The stage of a node is its street, 0 for preflop. Nodes are in breadth-first order.
     """
     rules = menu.rules
-    states: Any = jax.tree.map(lambda x: np.asarray(x)[None], start(rules, menu.stack))
+    states = BetState(*(np.asarray(x)[None] for x in start(rules, menu.stack)))
     base = np.zeros(1, np.int32)  # what each has put in before this street
     level = _Level(np.array([-1]), np.array([FOLD]), np.zeros(1, np.uint8), np.zeros(1, int))
     parts: list[dict[str, np.ndarray]] = []
@@ -80,7 +76,7 @@ def action_tree(menu: BetMenu) -> tuple[ActionTree, PotPayoffs]:
         level = _Level(size + row, to[row, column], letter[row, column], total[row, column])
         size += len(legal)
         if len(row):
-            above = jax.tree.map(lambda x, row=row: x[row], states)
+            above = BetState(*(x[row] for x in states))
             states = act_on(rules, above, level.action)
             moved = states.street > above.street
             base = np.where(moved, states.bet, base[row]).astype(np.int32)
@@ -165,55 +161,23 @@ def _total(
     return bet + int(size.amount)
 
 
-def _options(rules: Betting, state: BetState) -> tuple[Array, Array, Array]:
-    """Returns (whether folding is allowed, least and largest total of a raise that is answered)."""
-    found = options(rules, state)
-    others = ~state.folded & (jnp.arange(rules.num_players) != state.actor)
-    answered = jnp.where(others, state.stack, 0).max()
-    high = jnp.minimum(found.high, jnp.maximum(answered, found.low))
-    return found.fold, found.low, jnp.where(found.low <= found.high, high, 0)
-
-
-def _act(rules: Betting, state: BetState, to: Array) -> BetState:
-    """Returns the next state in which somebody acts, or the betting is over."""
-    after = act(rules, state, to)
-    able = (~after.folded & (after.spent < after.stack)).sum() > 1
-    deals = (after.actor == CHANCE) & able
-    dealt = next_street(rules, after)
-    return jax.tree.map(lambda a, b: jnp.where(deals, a, b), dealt, after)
-
-
-def options_of(rules: Betting, states: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def options_of(rules: Betting, states: BetState) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns what the actors of a batch of states may do.
 
     (bool [K] whether folding is allowed, int [K] least and largest total of a raise that somebody
     can answer; the largest is 0 where there is no raise).
     """
-    fold, low, high = _chunked(rules, _options, states)
-    return fold, low, high
+    found = options(rules, states)
+    others = ~states.folded & (np.arange(rules.num_players) != states.actor[:, None])
+    answered = np.where(others, states.stack, 0).max(1)
+    high = np.minimum(found.high, np.maximum(answered, found.low))
+    return found.fold, found.low, np.where(found.low <= found.high, high, 0)
 
 
-def act_on(rules: Betting, states: Any, to: np.ndarray) -> Any:
+def act_on(rules: Betting, states: BetState, to: np.ndarray) -> BetState:
     """Returns the states after actions int [K], in which somebody acts or the betting is over."""
-    return _chunked(rules, _act, states, to.astype(np.int32))
-
-
-@functools.partial(jax.jit, static_argnames=("rules", "function"))
-def _compiled(rules: Betting, function: Callable[..., Any], *args: Any) -> Any:
-    return jax.vmap(functools.partial(function, rules))(*args)
-
-
-def _chunked(rules: Betting, function: Callable[..., Any], *args: Any) -> Any:
-    """Returns function(rules, ...) of each member, in chunks of equal shape: two programs."""
-    count = len(jax.tree.leaves(args)[0])
-    room = 64 if count <= 64 else _CHUNK
-    out = []
-    for k in range(0, count, room):
-        part = jax.tree.map(lambda x, k=k: x[k : k + room], args)
-        have = min(room, count - k)
-        padded = jax.tree.map(
-            lambda x, have=have: np.concatenate([x, np.repeat(x[:1], room - have, 0)]), part
-        )
-        found = _compiled(rules, function, *padded)
-        out.append(jax.tree.map(lambda x, have=have: np.asarray(x)[:have], found))
-    return jax.tree.map(lambda *x: np.concatenate(x), *out)
+    parts = []
+    for k in range(0, len(to), _CHUNK):
+        some = BetState(*(x[k : k + _CHUNK] for x in states))
+        parts.append(act_and_deal(rules, some, to[k : k + _CHUNK]))
+    return BetState(*(np.concatenate(x) for x in zip(*parts, strict=True)))

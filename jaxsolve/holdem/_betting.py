@@ -20,6 +20,9 @@ full size (Robert's Rules of Poker, "Betting and raising"; TDA rule 47 B).
 Everywhere: fold only when facing a bet; nobody raises when no opponent has chips to answer; a
 player whom nobody can answer, and who faces nothing, is not asked. A short blind is the amount to
 call if no other is larger, as in the ACPC's code and pokerkit (card rooms ask for the whole one).
+
+States may have leading axes: `[]` and `[n]` below stand for `[...]` and `[..., n]`. They are NumPy
+arrays until an array of JAX comes in, so that a tree of betting is found without compiling.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ import dataclasses
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -163,9 +167,10 @@ def start(rules: Betting, stacks: Array | np.ndarray | int | tuple[int, ...]) ->
         rules: of the betting.
         stacks: int [n] or [], chips before the hand.
     """
-    stack = jnp.broadcast_to(jnp.asarray(stacks, jnp.int32), (rules.num_players,))
-    posts = jnp.asarray(rules.blinds, jnp.int32) + rules.ante
-    return start_at(rules, 0, jnp.minimum(posts, stack), stack)
+    xp = _arrays(stacks)
+    stack = xp.broadcast_to(xp.asarray(stacks, xp.int32), (rules.num_players,))
+    posts = xp.asarray(rules.blinds, xp.int32) + rules.ante
+    return start_at(rules, 0, xp.minimum(posts, stack), stack)
 
 
 def start_at(
@@ -184,25 +189,26 @@ def start_at(
         stacks: int [n] or [], chips before the hand, those in `spent` included.
         folded: bool [n], seats that are out; nobody by default.
     """
-    n = rules.num_players
-    spent = jnp.broadcast_to(jnp.asarray(spent, jnp.int32), (n,))
-    out = jnp.zeros(n, bool) if folded is None else jnp.asarray(folded, bool)
-    street = jnp.asarray(street, jnp.int32)
-    size = rules.min_bet if rules.limit is None else jnp.asarray(rules.limit, jnp.int32)[street]
+    xp = _arrays(street, spent, stacks, folded)
+    spent = xp.asarray(spent, xp.int32)
+    spent = xp.broadcast_to(spent, np.broadcast_shapes(spent.shape, (rules.num_players,)))
+    out = xp.zeros(spent.shape, bool) if folded is None else xp.asarray(folded, bool)
+    street = xp.broadcast_to(xp.asarray(street, xp.int32), spent.shape[:-1])
+    zero = xp.zeros_like(street)
     state = BetState(
         street=street,
-        actor=jnp.int32(0),
+        actor=zero,
         spent=spent,
-        stack=jnp.broadcast_to(jnp.asarray(stacks, jnp.int32), (n,)),
+        stack=xp.broadcast_to(xp.asarray(stacks, xp.int32), spent.shape),
         folded=out,
-        bet=spent.max(),
-        full=spent.max(),
-        min_raise=jnp.asarray(size, jnp.int32),
+        bet=spent.max(-1),
+        full=spent.max(-1),
+        min_raise=zero + rules.min_bet if rules.limit is None else _of_street(rules.limit, street),
         pending=~out,
-        acted=jnp.zeros(n, bool),
-        raises=jnp.int32(0),
+        acted=xp.zeros(spent.shape, bool),
+        raises=zero,
     )
-    return _turn(rules, state, jnp.asarray(rules.first, jnp.int32)[street])
+    return _turn(rules, state, _of_street(rules.first, street))
 
 
 def next_street(rules: Betting, state: BetState) -> BetState:
@@ -212,32 +218,32 @@ def next_street(rules: Betting, state: BetState) -> BetState:
 
 def call_to(state: BetState) -> Array:
     """Returns the actor's total after a check or call, int32 []."""
-    return jnp.minimum(state.bet, state.stack[state.actor])
+    return _arrays(*state).minimum(state.bet, _of_seat(state.stack, state.actor))
 
 
 def options(rules: Betting, state: BetState) -> Options:
     """Returns what the actor may do."""
-    i = state.actor
-    own, stack = state.spent[i], state.stack[i]
+    xp, i = _arrays(*state), state.actor
+    own, stack = _of_seat(state.spent, i), _of_seat(state.stack, i)
     playing = i >= 0
     faces = state.bet - own
     step = state.min_raise
-    others = ~state.folded & (jnp.arange(rules.num_players) != i)
+    others = ~state.folded & (xp.arange(rules.num_players) != i[..., None])
     allowed = (
         playing
         & (stack > state.bet)
-        & (others & (state.stack > state.bet)).any()
-        & (~state.acted[i] | (_weight(rules, faces) >= step))
+        & (others & (state.stack > state.bet[..., None])).any(-1)
+        & (~_of_seat(state.acted, i) | (_weight(rules, faces) >= step))
     )
     if rules.max_raises is not None:
-        allowed &= state.raises < jnp.asarray(rules.max_raises, jnp.int32)[state.street]
-    low = jnp.minimum(state.full + step, stack)
+        allowed &= state.raises < _of_street(rules.max_raises, state.street)
+    low = xp.minimum(state.full + step, stack)
     high = stack if rules.limit is None else low
     return Options(
         fold=playing & (faces > 0),
         call=playing,
-        low=jnp.where(allowed, low, 1),
-        high=jnp.where(allowed, high, 0),
+        low=xp.where(allowed, low, xp.int32(1)),
+        high=xp.where(allowed, high, xp.int32(0)),
     )
 
 
@@ -250,26 +256,41 @@ def act(rules: Betting, state: BetState, to: Array | int) -> BetState:
         to: int [], FOLD, `call_to(state)`, or a raise to a total that `options` allow. What they
             do not allow is not refused.
     """
-    to = jnp.asarray(to, jnp.int32)
-    here = jnp.arange(rules.num_players) == state.actor
+    xp = _arrays(*state, to)
+    to = xp.asarray(to, xp.int32)
+    here = xp.arange(rules.num_players) == state.actor[..., None]
     folds, raises = to < 0, to > state.bet
     full = raises & (_weight(rules, to - state.full) >= state.min_raise)
     if rules.limit is None:
-        min_raise = jnp.maximum(state.min_raise, to - state.bet)
+        min_raise = xp.maximum(state.min_raise, to - state.bet)
         full = raises
     else:
         min_raise = state.min_raise
     state = state._replace(
-        spent=jnp.where(here & ~folds, to, state.spent),
-        folded=state.folded | (here & folds),
-        bet=jnp.maximum(state.bet, to),
-        full=jnp.where(full, to, state.full),
+        spent=xp.where(here & ~folds[..., None], to[..., None], state.spent),
+        folded=state.folded | (here & folds[..., None]),
+        bet=xp.maximum(state.bet, to),
+        full=xp.where(full, to, state.full),
         min_raise=min_raise,
-        pending=(state.pending | raises) & ~here,
+        pending=(state.pending | raises[..., None]) & ~here,
         acted=state.acted | here,
-        raises=state.raises + full.astype(jnp.int32),
+        raises=state.raises + full.astype(xp.int32),
     )
     return _turn(rules, state, (state.actor + 1) % rules.num_players)
+
+
+def act_and_deal(rules: Betting, state: BetState, to: Array | int) -> BetState:
+    """Returns the next state in which somebody acts, or in which nobody can act any more.
+
+    That is `act`, and `next_street` where at least two can still bet.
+    """
+    after = act(rules, state, to)
+    able = (~after.folded & (after.spent < after.stack)).sum(-1) > 1
+    deals, xp = (after.actor == CHANCE) & able, _arrays(*after)
+    dealt = next_street(rules, after)
+    pairs = zip(dealt, after, strict=True)
+    return BetState(*(xp.where(deals if x.ndim == deals.ndim else deals[..., None], x, y)
+                      for x, y in pairs))  # fmt: skip
 
 
 def payoffs(
@@ -336,8 +357,8 @@ def raise_to(rules: Betting, state: BetState, fraction: Fraction | float | str) 
     may not raise.
     """
     low, high = options(rules, state)[2:]
-    after_call = state.spent.sum() + state.bet - state.spent[state.actor]
-    return jnp.clip(state.bet + portion(after_call, fraction), low, high)
+    after_call = state.spent.sum(-1) + state.bet - _of_seat(state.spent, state.actor)
+    return _arrays(*state).clip(state.bet + portion(after_call, fraction), low, high)
 
 
 def _weight(rules: Betting, chips: Array) -> Array:
@@ -347,14 +368,32 @@ def _weight(rules: Betting, chips: Array) -> Array:
 
 def _turn(rules: Betting, state: BetState, first: Array) -> BetState:
     """Returns the state with the next actor: the first pending seat from `first` on."""
-    n = rules.num_players
+    xp, n = _arrays(*state, first), rules.num_players
     able = ~state.folded & (state.spent < state.stack)
-    answered = (able.sum() > 1) | (state.spent < state.bet)  # or nobody is left to bet against
-    contested = (~state.folded).sum() > 1
-    pending = state.pending & able & answered & contested
-    distance = (jnp.arange(n) - first) % n
-    seat = jnp.argmin(jnp.where(pending, distance, n))
+    unanswered = state.spent < state.bet[..., None]  # or nobody is left to bet against
+    answered = (able.sum(-1) > 1)[..., None] | unanswered
+    contested = (~state.folded).sum(-1) > 1
+    pending = state.pending & able & answered & contested[..., None]
+    distance = (xp.arange(n) - first[..., None]) % n
+    seat = xp.argmin(xp.where(pending, distance, n), -1)
     over = ~contested | (state.street == rules.num_streets - 1)
-    ended = jnp.where(over, TERMINAL, CHANCE)
-    actor = jnp.where(pending.any(), seat, ended).astype(jnp.int32)
+    ended = xp.where(over, TERMINAL, CHANCE)
+    actor = xp.where(pending.any(-1), seat, ended).astype(xp.int32)
     return state._replace(actor=actor, pending=pending)
+
+
+def _arrays(*values: Any) -> Any:
+    """Returns `jax.numpy` where any value is an array of JAX, `numpy` elsewhere."""
+    return jnp if any(isinstance(x, jax.Array) for x in values) else np
+
+
+def _of_seat(values: Array, seat: Array) -> Array:
+    """Returns what a seat [] has of `values` [n], seat 0's where nobody acts."""
+    xp = _arrays(values, seat)
+    return xp.take_along_axis(values, xp.maximum(seat, 0)[..., None], -1)[..., 0]
+
+
+def _of_street(values: tuple[int, ...], street: Array) -> Array:
+    """Returns a street's number, int32 []; the last one's after the last street."""
+    xp = _arrays(street)
+    return xp.asarray(values, xp.int32)[xp.minimum(street, len(values) - 1)]

@@ -11,12 +11,10 @@ import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 
-from jaxsolve.holdem._betting import FOLD, BetState, Betting, act, next_street, options
+from jaxsolve.holdem._betting import FOLD, BetState, Betting, act_and_deal, options
 from jaxsolve.mccfr import find_line, line_to
-from jaxsolve.types import CHANCE, Array
 
 
 class Kind(enum.IntEnum):
@@ -54,9 +52,6 @@ class Situation:
     raises: int
     aggressor: int
 
-
-BATCH = 128
-"""States of one call of the rules."""
 
 Menu = Callable[[Situation], list[int]]
 """Totals on this street that a player may bet or raise to, ascending."""
@@ -223,27 +218,27 @@ def _situations(rules: Betting, start: BetState, menu: Menu) -> _Situations:
             out.known.append(known)
         return number[key]
 
-    put(_packed(jax.tree.map(lambda x: np.asarray(x)[None], start))[0],
+    put(_packed(BetState(*(np.asarray(x)[None] for x in start)))[0],
         _Known(int(start.spent.max()) if equal else 0))  # fmt: skip
     begin = 0
     while begin < len(out.states):
         end = len(out.states)
         states = _unpacked(start, np.stack(out.states[begin:]))
         out.kind += _kinds(rules, states)
-        low = _batched(rules, _low, states)
+        low = _low(rules, states)
         rows, to = [], []
         for k in range(begin, end):
             known, before = out.known[k], len(out.moves)
             if out.kind[k] == Kind.DECISION:
-                one = jax.tree.map(lambda x, at=k - begin: x[at], states)
+                one = BetState(*(x[k - begin] for x in states))
                 out.moves += _moves(known, one, int(low[k - begin]), menu)
             made = len(out.moves) - before
             out.first.append((before, made))
             rows += [k - begin] * made
             to += [m.to for m in out.moves[before:]]
         if rows:
-            taken = jax.tree.map(lambda x, rows=rows: x[np.asarray(rows)], states)
-            following = _batched(rules, _act, taken, np.asarray(to, np.int32))
+            taken = BetState(*(x[rows] for x in states))
+            following = act_and_deal(rules, taken, np.asarray(to, np.int32))
             packed = _packed(following)
             streets, spent = np.asarray(following.street), np.asarray(following.spent)
             for j, row in enumerate(rows):
@@ -258,23 +253,22 @@ def _situations(rules: Betting, start: BetState, menu: Menu) -> _Situations:
     return out
 
 
-def _packed(states: Any) -> np.ndarray:
+def _packed(states: BetState) -> np.ndarray:
     """Returns int64 [N, ...], all fields of N states side by side."""
-    columns = [np.asarray(x).reshape(len(x), -1) for x in jax.tree.leaves(states)]
+    columns = [np.asarray(x).reshape(len(x), -1) for x in states]
     return np.concatenate(columns, 1).astype(np.int64)
 
 
 def _unpacked(like: BetState, rows: np.ndarray) -> BetState:
     """Returns the states [N, ...] of `_packed`."""
-    fields, structure = jax.tree.flatten(like)
     out, at = [], 0
-    for field in fields:
+    for field in like:
         shape = np.shape(field)
         size = int(np.prod(shape, dtype=int))
         made = rows[:, at : at + size].reshape(len(rows), *shape)
         out.append(made.astype(np.asarray(field).dtype))
         at += size
-    return jax.tree.unflatten(structure, out)
+    return BetState(*out)
 
 
 def _moves(known: _Known, state: BetState, low: int, menu: Menu) -> list[_Move]:
@@ -312,35 +306,7 @@ def _kinds(rules: Betting, states: Any) -> list[Kind]:
     return [Kind(k) for k in np.where(states.actor >= 0, Kind.DECISION, kinds)]
 
 
-def _low(rules: Betting, state: BetState) -> Array:
-    """Returns the least total of a raise, 0 if there can be none."""
-    found = options(rules, state)
-    return jax.numpy.where(found.low <= found.high, found.low, 0)
-
-
-def _act(rules: Betting, state: BetState, to: Array) -> BetState:
-    """Returns the next state in which somebody acts or the betting is over."""
-    after = act(rules, state, to)
-    able = (after.spent < after.stack).all()  # somebody all-in ends the betting of two
-    deals = (after.actor == CHANCE) & able
-    dealt = next_street(rules, after)
-    return jax.tree.map(lambda a, b: jax.numpy.where(deals, a, b), dealt, after)
-
-
-@functools.partial(jax.jit, static_argnames=("rules", "function"))
-def _compiled(rules: Betting, function: Callable[..., Any], *args: Any) -> Any:
-    return jax.vmap(functools.partial(function, rules))(*args)
-
-
-def _batched(rules: Betting, function: Callable[..., Any], *args: Any) -> Any:
-    """Returns function(rules, ...) of each member, BATCH at a time: one compilation."""
-    size = len(jax.tree.leaves(args)[0])
-    parts = []
-    for begin in range(0, size, BATCH):
-        some = jax.tree.map(lambda x, begin=begin: x[begin : begin + BATCH], args)
-        room = BATCH - len(jax.tree.leaves(some)[0])
-        padded = jax.tree.map(
-            lambda x, room=room: np.concatenate([x, np.repeat(x[:1], room, 0)]), some
-        )
-        parts.append(jax.tree.map(np.asarray, _compiled(rules, function, *padded)))
-    return jax.tree.map(lambda *x: np.concatenate(x)[:size], *parts)
+def _low(rules: Betting, states: BetState) -> np.ndarray:
+    """Returns the least total of a raise [N], 0 if there can be none."""
+    found = options(rules, states)
+    return np.where(found.low <= found.high, found.low, 0)

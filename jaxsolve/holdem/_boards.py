@@ -10,11 +10,9 @@ import dataclasses
 import functools
 from collections.abc import Sequence
 
-import jax
 import numpy as np
 
 from jaxsolve.holdem._cards import HANDS
-from jaxsolve.holdem._strength import strengths_on_board
 
 CARDS = 52
 OTHERS = 51
@@ -95,11 +93,6 @@ def card_order(hands: np.ndarray, order: Order) -> CardOrder:
     return CardOrder(*(np.stack(columns) for columns in zip(*parts, strict=True)))
 
 
-def strengths(hands: np.ndarray, boards: Sequence[Sequence[int]]) -> np.ndarray:
-    """Returns int32 [B, H], the strength of hands on complete boards, -1 where they meet."""
-    return np.asarray(_strengths(np.asarray(boards, np.int32)))[:, hands]
-
-
 def showdown_signs(strength: np.ndarray) -> np.ndarray:
     """Returns int8 [H, H]: 1 where the row's hand wins, -1 where it loses, 0 for a tie.
 
@@ -138,9 +131,6 @@ def compatible_reach(reach: np.ndarray) -> np.ndarray:
 def hands_fit() -> np.ndarray:
     """Returns float32 [1326, 1326], 1 for hands that share no card."""
     return compatible(np.arange(len(HANDS))).astype(np.float32)
-
-
-_strengths = jax.jit(jax.vmap(strengths_on_board))
 
 
 def _of_cards(

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from jaxsolve.holdem._boards import hands_of, strengths
+from jaxsolve.holdem._boards import hands_of
 from jaxsolve.holdem._cards import HANDS, NUM_CARDS, NUM_HANDS
 from jaxsolve.holdem._range import check_weights
+from jaxsolve.holdem._strength import strengths
 
 _COMPLETE = 5
 """Cards of a complete board."""

@@ -19,9 +19,10 @@ import itertools
 import numpy as np
 
 from jaxsolve.abstraction import emd_features, kmeans
-from jaxsolve.holdem._boards import compatible, showdown_signs, strengths
+from jaxsolve.holdem._boards import compatible, showdown_signs
 from jaxsolve.holdem._canonical import canonical_boards, hand_after, preflop_classes
 from jaxsolve.holdem._cards import HANDS, NUM_CARDS, NUM_HANDS
+from jaxsolve.holdem._strength import strengths
 from jaxsolve.native import host_library
 
 BINS = 50

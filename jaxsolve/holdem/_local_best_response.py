@@ -21,10 +21,11 @@ from tqdm import tqdm
 
 from jaxsolve.holdem._bet_menu import BOARD_CARDS
 from jaxsolve.holdem._blueprint_game import HoldemGame
-from jaxsolve.holdem._boards import compatible_reach, hands_fit, showdown_signs, strengths
+from jaxsolve.holdem._boards import compatible_reach, hands_fit, showdown_signs
 from jaxsolve.holdem._cards import HANDS, NUM_CARDS, NUM_HANDS
 from jaxsolve.holdem._range_match import RangeMatch
 from jaxsolve.holdem._range_strategy import RangeStrategy, TableStrategy
+from jaxsolve.holdem._strength import strengths
 
 _ALL = np.arange(NUM_HANDS)
 

@@ -11,9 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve import native
-from jaxsolve.holdem._boards import live_hands, strength_order, strengths
+from jaxsolve.holdem._boards import live_hands, strength_order
 from jaxsolve.holdem._cards import HANDS
 from jaxsolve.holdem._payoffs import Pays, Placed
+from jaxsolve.holdem._strength import strengths
 from jaxsolve.types import Array
 
 

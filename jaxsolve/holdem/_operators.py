@@ -15,7 +15,6 @@ from jaxsolve.holdem._boards import (
     live_hands,
     showdown_matrix,
     strength_order,
-    strengths,
 )
 from jaxsolve.holdem._cards import HANDS
 from jaxsolve.holdem._native import native_payoffs
@@ -28,6 +27,7 @@ from jaxsolve.holdem._payoffs import (
     compatible_form,
     prefix_form,
 )
+from jaxsolve.holdem._strength import strengths
 from jaxsolve.tree import build, float_type
 
 OPERATORS = ("native", "prefix", "dense")

@@ -19,8 +19,9 @@ from tqdm import tqdm
 from jaxsolve import native
 from jaxsolve.holdem._bet_menu import BIG_BLIND, BOARD_CARDS
 from jaxsolve.holdem._blueprint_game import HoldemGame
-from jaxsolve.holdem._boards import hands_of, strength_order, strengths
+from jaxsolve.holdem._boards import hands_of, strength_order
 from jaxsolve.holdem._cards import HANDS, NUM_CARDS
+from jaxsolve.holdem._strength import strengths
 from jaxsolve.mccfr import as_float, matched
 
 

@@ -30,10 +30,10 @@ from jaxsolve.holdem._boards import (
     live_hands,
     showdown_signs,
     strength_order,
-    strengths,
 )
 from jaxsolve.holdem._cards import NUM_CARDS, NUM_HANDS
 from jaxsolve.holdem._native import hand_places
+from jaxsolve.holdem._strength import strengths
 from jaxsolve.mccfr import NativeGame, as_float, matched
 
 _ALL = np.arange(NUM_HANDS)

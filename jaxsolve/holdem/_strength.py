@@ -12,8 +12,12 @@ with phevaluator.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxsolve.holdem._cards import HANDS
@@ -32,6 +36,9 @@ CATEGORIES = (
 )
 """Names of `category(strength)`."""
 
+_CHUNK = 64
+"""Boards at a time in NumPy: some 85,000 hands."""
+
 _BITS = 13
 _ALL = (1 << _BITS) - 1
 
@@ -49,40 +56,7 @@ def strength(cards: Array) -> Array:
     Raises:
         ValueError: there are fewer than five or more than seven cards.
     """
-    cards = jnp.asarray(cards)
-    count = cards.shape[-1]
-    if not 5 <= count <= 7:
-        raise ValueError(f"strength() needs 5, 6 or 7 cards on the last axis, not {count}.")
-    spare = count - 5
-    bit = jnp.int32(1) << (cards // 4).astype(jnp.int32)
-    c, d, h, s = (
-        jnp.where(cards % 4 == suit, bit, 0).sum(-1, dtype=jnp.int32) for suit in range(4)
-    )
-    once = c | d | h | s
-    twice = (c & d) | (h & s) | ((c | d) & (h | s))
-    thrice = (c & d & (h | s)) | (h & s & (c | d))
-
-    # From the weakest category to the strongest: a later one replaces an earlier one.
-    result = _drop_lowest(once, spare)
-    pair = _highest(twice)
-    result = jnp.where(twice > 0, _value(1, pair, _drop_lowest(once ^ pair, spare)), result)
-    second = _highest(twice ^ pair)
-    result = jnp.where(second > 0, _value(2, pair | second, _highest(once ^ pair ^ second)), result)
-    triple = _highest(thrice)
-    result = jnp.where(triple > 0, _value(3, triple, _drop_lowest(once ^ triple, spare)), result)
-    straight = _straight(once)
-    result = jnp.where(straight > 0, _value(4, straight), result)
-    for suit in (c, d, h, s):  # at most one of them has five cards
-        flush = lax.population_count(suit) >= 5
-        result = jnp.where(flush, _value(5, _five_highest(suit, spare)), result)
-    full = _highest(twice ^ triple)
-    result = jnp.where((triple > 0) & (full > 0), _value(6, triple, full), result)
-    four = c & d & h & s
-    result = jnp.where(four > 0, _value(7, four, _highest(once ^ four)), result)
-    for suit in (c, d, h, s):
-        top = _straight(suit)
-        result = jnp.where(top > 0, _value(8, top), result)
-    return result
+    return _strength(jnp.asarray(cards))
 
 
 def category(value: Array) -> Array:
@@ -100,39 +74,108 @@ def strengths_on_board(board: Array) -> Array:
     Returns:
         int32 [1326] in the order of `HANDS`, -1 where a hand has a card of the board.
     """
-    board = jnp.asarray(board)
-    hands = jnp.asarray(HANDS)
-    cards = jnp.concatenate(
-        [hands, jnp.broadcast_to(board.astype(jnp.int32), (len(hands), board.shape[-1]))], 1
+    return _on_boards(jnp.asarray(board, jnp.int32)[None], jnp.asarray(HANDS))[0]
+
+
+def strengths(hands: np.ndarray, boards: Sequence[Sequence[int]]) -> np.ndarray:
+    """Returns int32 [B, H], the strength of hands on boards, -1 where they meet; in NumPy.
+
+    Args:
+        hands: int [H], numbers of hands.
+        boards: of 3, 4 or 5 cards each.
+    """
+    table = np.asarray(boards, np.int32)
+    parts = [_on_boards(table[k : k + _CHUNK], HANDS[hands]) for k in range(0, len(table), _CHUNK)]
+    return np.concatenate(parts)
+
+
+def _on_boards(boards: Any, hands: Any) -> Any:
+    """Returns int32 [B, H] of boards [B, k] and cards of hands [H, 2]."""
+    xp = _arrays(boards)
+    shape = (len(boards), len(hands))
+    cards = xp.concatenate(
+        [
+            xp.broadcast_to(hands.astype(xp.int32), (*shape, 2)),
+            xp.broadcast_to(boards[:, None], (*shape, boards.shape[1])),
+        ],
+        2,
     )
-    meets = (hands[:, :, None] == board).any((1, 2))
-    return jnp.where(meets, -1, strength(cards))
+    meets = (hands[:, :, None] == boards[:, None, None]).any((2, 3))
+    return xp.where(meets, xp.int32(-1), _strength(cards))
 
 
-def _value(category: int, main: Array, kickers: Array | int = 0) -> Array:
+def _strength(cards: Any) -> Any:
+    """Returns `strength`, in NumPy of an array of NumPy."""
+    xp, count = _arrays(cards), cards.shape[-1]
+    if not 5 <= count <= 7:
+        raise ValueError(f"strength() needs 5, 6 or 7 cards on the last axis, not {count}.")
+    spare = count - 5
+    bit = xp.int32(1) << (cards // 4).astype(xp.int32)
+    c, d, h, s = (
+        xp.where(cards % 4 == suit, bit, xp.int32(0)).sum(-1, dtype=xp.int32) for suit in range(4)
+    )
+    once = c | d | h | s
+    twice = (c & d) | (h & s) | ((c | d) & (h | s))
+    thrice = (c & d & (h | s)) | (h & s & (c | d))
+
+    # From the weakest category to the strongest: a later one replaces an earlier one.
+    result = _drop_lowest(once, spare)
+    pair = _highest(twice)
+    result = xp.where(twice > 0, _value(1, pair, _drop_lowest(once ^ pair, spare)), result)
+    second = _highest(twice ^ pair)
+    result = xp.where(second > 0, _value(2, pair | second, _highest(once ^ pair ^ second)), result)
+    triple = _highest(thrice)
+    result = xp.where(triple > 0, _value(3, triple, _drop_lowest(once ^ triple, spare)), result)
+    straight = _straight(once)
+    result = xp.where(straight > 0, _value(4, straight), result)
+    for suit in (c, d, h, s):  # at most one of them has five cards
+        result = xp.where(_count(suit) >= 5, _value(5, _five_highest(suit, spare)), result)
+    full = _highest(twice ^ triple)
+    result = xp.where((triple > 0) & (full > 0), _value(6, triple, full), result)
+    four = c & d & h & s
+    result = xp.where(four > 0, _value(7, four, _highest(once ^ four)), result)
+    for suit in (c, d, h, s):
+        top = _straight(suit)
+        result = xp.where(top > 0, _value(8, top), result)
+    return result
+
+
+def _arrays(array: Any) -> Any:
+    return jnp if isinstance(array, jax.Array) else np
+
+
+def _value(category: int, main: Any, kickers: Any = 0) -> Any:
     return (category << 2 * _BITS) | (main << _BITS) | kickers
 
 
-def _highest(mask: Array) -> Array:
-    """Returns the highest bit of a mask, 0 of an empty one."""
-    return jnp.where(mask > 0, jnp.int32(1) << (31 - lax.clz(mask | 1)), 0)
+def _highest(mask: Any) -> Any:
+    """Returns the highest bit of a mask of fewer than 24, 0 of an empty one."""
+    if isinstance(mask, jax.Array):
+        return jnp.where(mask > 0, jnp.int32(1) << (31 - lax.clz(mask | 1)), 0)
+    places = np.frexp(mask.astype(np.float32))[1]  # of a float32, exact
+    return np.where(mask > 0, np.int32(1) << np.maximum(places - 1, 0), np.int32(0))
 
 
-def _drop_lowest(mask: Array, count: int) -> Array:
+def _count(mask: Any) -> Any:
+    """Returns how many bits are set."""
+    return lax.population_count(mask) if isinstance(mask, jax.Array) else np.bitwise_count(mask)
+
+
+def _drop_lowest(mask: Any, count: int) -> Any:
     """Returns a mask without its `count` lowest bits."""
     for _ in range(count):
-        mask &= mask - 1
+        mask = mask & (mask - 1)
     return mask
 
 
-def _five_highest(mask: Array, spare: int) -> Array:
+def _five_highest(mask: Any, spare: int) -> Any:
     """Returns the five highest bits of a mask with five to 5 + spare of them."""
     for _ in range(spare):
-        mask = jnp.where(lax.population_count(mask) > 5, mask & (mask - 1), mask)
+        mask = _arrays(mask).where(_count(mask) > 5, mask & (mask - 1), mask)
     return mask
 
 
-def _straight(mask: Array) -> Array:
+def _straight(mask: Any) -> Any:
     """Returns the bit of the highest card of the best straight in a mask of ranks, 0 if none."""
     low_ace = (mask << 1) | (mask >> _BITS - 1)  # 14 bits, the ace below the two as well
     run = low_ace & (low_ace << 1) & (low_ace << 2) & (low_ace << 3) & (low_ace << 4)

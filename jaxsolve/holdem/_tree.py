@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from jaxsolve.holdem._betting_tree import BettingTree, Kind
-from jaxsolve.holdem._boards import compatible, showdown_signs, strengths
+from jaxsolve.holdem._boards import compatible, showdown_signs
 from jaxsolve.holdem._cards import HANDS
 from jaxsolve.holdem._leaf_groups import Rake, leaf_groups
 from jaxsolve.holdem._operators import payoffs
 from jaxsolve.holdem._payoffs import Pays, Placed
 from jaxsolve.holdem._runouts import Runouts, permuted_hands
+from jaxsolve.holdem._strength import strengths
 from jaxsolve.tree import (
     DecisionRows,
     PlayerTree,

@@ -16,10 +16,10 @@ from jaxsolve.holdem._boards import (
     live_hands,
     showdown_matrix,
     strength_order,
-    strengths,
 )
 from jaxsolve.holdem._operators import OPERATORS, Pays, Placed, payoffs
 from jaxsolve.holdem._payoffs import DenseShowdown, prefix_form
+from jaxsolve.holdem._strength import strengths
 
 TURN = parse_cards("Td9d6hQc")
 RIVERS = [(*TURN, *parse_cards(c)) for c in ("2s", "Jc", "6d")]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from jaxsolve import holdem
+from jaxsolve.holdem._strength import strengths
 
 phevaluator = pytest.importorskip("phevaluator", reason="phevaluator is the oracle of strengths")
 
@@ -151,3 +152,14 @@ def test_strength_in_64_bits():
         wide = holdem.strength(cards)
         assert wide.dtype == np.int32
         np.testing.assert_array_equal(wide, narrow)
+
+
+@pytest.mark.parametrize("cards", [3, 4, 5])
+def test_numpy_and_jax_give_the_same_strengths(cards: int):
+    rng = np.random.default_rng(cards)
+    boards = np.stack([rng.choice(52, cards, replace=False) for _ in range(70)])
+    hands = rng.choice(1326, 200, replace=False)
+    ours = strengths(hands, boards.tolist())
+    assert ours.dtype == np.int32
+    for board, mine in zip(boards, ours, strict=True):
+        np.testing.assert_array_equal(mine, np.asarray(holdem.strengths_on_board(board))[hands])

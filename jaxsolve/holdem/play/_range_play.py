@@ -15,10 +15,11 @@ from tqdm import tqdm
 
 from jaxsolve.holdem._acpc import BOARD
 from jaxsolve.holdem._betting import no_limit
-from jaxsolve.holdem._boards import compatible_reach, hands_fit, showdown_signs, strengths
+from jaxsolve.holdem._boards import compatible_reach, hands_fit, showdown_signs
 from jaxsolve.holdem._cards import NUM_CARDS, NUM_HANDS
 from jaxsolve.holdem._cells import possible
 from jaxsolve.holdem._range_match import RangeMatch
+from jaxsolve.holdem._strength import strengths
 from jaxsolve.holdem.play._agent import RangeAgent
 from jaxsolve.holdem.play._public_hand import PublicHand, new_hand
 from jaxsolve.types import CHANCE
