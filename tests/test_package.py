@@ -78,16 +78,42 @@ def test_importing_jaxsolve_needs_no_game_and_no_extra() -> None:
     assert not set(run.stdout.split()) & {"games", *EXTRAS}
 
 
-def test_folders_that_a_solver_does_not_need_are_imported_when_asked_for() -> None:
+def test_folders_are_imported_when_asked_for() -> None:
     code = (
         "import sys, jaxsolve as js; assert 'jaxsolve.agents' not in sys.modules; "
+        "assert 'jaxsolve.holdem' not in sys.modules; "
         "print('agents' in dir(js), callable(js.agents.uniform))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["True", "True"]
     assert {"agents", "learn", "nets", "plot", "search", "testing"} <= {*dir(js)}
-    with pytest.raises(AttributeError, match="no attribute 'agent'"):
+    with pytest.raises(AttributeError, match="No jaxsolve attribute agent"):
         js.__getattr__("agent")
+
+
+@pytest.mark.parametrize("face", ["", ".evaluate", ".solvers", ".mccfr", ".holdem"])
+def test_every_name_of_a_lazy_face_is_there(face: str) -> None:
+    package = importlib.import_module(f"jaxsolve{face}")
+    assert len(package.__all__) > 5
+    for name in package.__all__:
+        getattr(package, name)
+
+
+def test_a_spot_is_solved_without_what_it_does_not_need() -> None:
+    """What a first answer waits for: not networks, searches, samplers or pictures."""
+    code = (
+        "import sys, jaxsolve.cli; "
+        "sys.argv = ['jaxsolve', 'holdem', 'solve', 'examples/river.toml', '--dry-run']\n"
+        "try: jaxsolve.cli.main()\n"
+        "finally: print(*sys.modules)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    loaded = set(run.stdout.split())
+    assert "jaxsolve.holdem._spot_tree" in loaded
+    unneeded = {"search", "subgame", "nets", "learn", "agents", "holdem.play"}
+    assert not loaded & {"matplotlib", "pandas", *(f"jaxsolve.{name}" for name in unneeded)}
 
 
 def test_folders_import_only_what_lies_below() -> None:
@@ -106,7 +132,7 @@ def test_folders_import_only_what_lies_below() -> None:
 
 
 def test_names_cross_folders_through_faces() -> None:
-    """The face of a folder is its `__init__`; within search, each subfolder has one of its own."""
+    """Faces are `__init__`, .py or .pyi; within search, each subfolder has one of its own."""
     wrong = [
         f"{at}: {name} is private; import it from the face of its folder"
         for own, other, at, name in _imports("jaxsolve", depth=2)
@@ -231,16 +257,20 @@ def _imports(folder: str, depth: int = 1, root: Path = ROOT) -> Iterator[tuple[s
     Folders are "" for what lies in no folder: the package itself, and what is not of jaxsolve. With
     a depth of 2, subfolders of search count as folders.
     """
-    for file in sorted((root / folder).rglob("*.py")):
+    for file in sorted([*(root / folder).rglob("*.py"), *(root / folder).rglob("*.pyi")]):
         inside = file.relative_to(root)
         own = _folder(inside.with_suffix("").parts, depth)
         for node in ast.walk(ast.parse(file.read_text())):
             names: list[str] = []
             if isinstance(node, ast.ImportFrom):
-                # Games are `games` in a clone and `jaxsolve.games` in a wheel.
-                inner = folder == "games"
+                # Games are `games` in a clone and `jaxsolve.games` in a wheel. Faces that import
+                # when asked are stubs, which lazy_loader wants relative.
+                inner = folder == "games" or file.suffix == ".pyi"
                 assert inner or not node.level, f"{file}:{node.lineno} has a relative import"
-                names = [f"{node.module}.{alias.name}" for alias in node.names]
+                parts = [node.module] if node.module else []
+                if file.suffix == ".pyi" and node.level:
+                    parts = [*inside.parent.parts, *parts]
+                names = [".".join([*parts, alias.name]) for alias in node.names]
             elif isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             for name in names:

@@ -1,36 +1,5 @@
 """What a policy is worth: best responses, exploitability, the exact linear program."""
 
-from jaxsolve.evaluate._agent_policy import agent_policy as agent_policy
-from jaxsolve.evaluate._aivat import aivat as aivat
-from jaxsolve.evaluate._aivat import outcome_probabilities as outcome_probabilities
-from jaxsolve.evaluate._aivat import state_values as state_values
-from jaxsolve.evaluate._arena import Arena as Arena
-from jaxsolve.evaluate._arena import Turn as Turn
-from jaxsolve.evaluate._best_response import BestResponse as BestResponse
-from jaxsolve.evaluate._best_response import action_values as action_values
-from jaxsolve.evaluate._best_response import best_response as best_response
-from jaxsolve.evaluate._best_response import best_response_values as best_response_values
-from jaxsolve.evaluate._best_response import expected_values as expected_values
-from jaxsolve.evaluate._best_response import exploitability as exploitability
-from jaxsolve.evaluate._best_response import nash_conv as nash_conv
-from jaxsolve.evaluate._best_response import root_values as root_values
-from jaxsolve.evaluate._lbr import local_best_response as local_best_response
-from jaxsolve.evaluate._listed_arena import ListedArena as ListedArena
-from jaxsolve.evaluate._listed_arena import arena as arena
-from jaxsolve.evaluate._lp import LPResult as LPResult
-from jaxsolve.evaluate._lp import behaviour_of as behaviour_of
-from jaxsolve.evaluate._lp import payoff_matrix as payoff_matrix
-from jaxsolve.evaluate._lp import realization as realization
-from jaxsolve.evaluate._lp import rows_by_level as rows_by_level
-from jaxsolve.evaluate._lp import solve_lp as solve_lp
-from jaxsolve.evaluate._match import Score as Score
-from jaxsolve.evaluate._match import play_matches as play_matches
-from jaxsolve.evaluate._match import score as score
-from jaxsolve.evaluate._max_min import max_min as max_min
-from jaxsolve.evaluate._max_min import seen_from as seen_from
-from jaxsolve.evaluate._max_min import worst_case as worst_case
-from jaxsolve.evaluate._play import Match as Match
-from jaxsolve.evaluate._rules_arena import RulesArena as RulesArena
-from jaxsolve.evaluate._rules_arena import rules_arena as rules_arena
-from jaxsolve.evaluate._table_response import Response as Response
-from jaxsolve.evaluate._table_response import respond as respond
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -35,7 +35,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.types import CHANCE, TERMINAL, Array
+from jaxsolve.types import CHANCE, TERMINAL
+
+Numbers = Any
+"""An array of NumPy or of JAX."""
 
 FOLD = -1
 """The total that stands for a fold in `act`."""
@@ -108,17 +111,17 @@ class BetState(NamedTuple):
         raises: int32 [], full bets and raises on this street (without a limit: all).
     """
 
-    street: Array
-    actor: Array
-    spent: Array
-    stack: Array
-    folded: Array
-    bet: Array
-    full: Array
-    min_raise: Array
-    pending: Array
-    acted: Array
-    raises: Array
+    street: Numbers
+    actor: Numbers
+    spent: Numbers
+    stack: Numbers
+    folded: Numbers
+    bet: Numbers
+    full: Numbers
+    min_raise: Numbers
+    pending: Numbers
+    acted: Numbers
+    raises: Numbers
 
 
 class Options(NamedTuple):
@@ -131,10 +134,10 @@ class Options(NamedTuple):
             all-in that is less than a full raise low == high == stack.
     """
 
-    fold: Array
-    call: Array
-    low: Array
-    high: Array
+    fold: Numbers
+    call: Numbers
+    low: Numbers
+    high: Numbers
 
 
 def no_limit(num_players: int = 2, small: int = 50, big: int = 100, streets: int = 4) -> Betting:
@@ -160,7 +163,7 @@ def six_max(small: int = 50, big: int = 100) -> Betting:
     return no_limit(6, small, big)
 
 
-def start(rules: Betting, stacks: Array | np.ndarray | int | tuple[int, ...]) -> BetState:
+def start(rules: Betting, stacks: Numbers | int | tuple[int, ...]) -> BetState:
     """Returns the state after blinds and antes are posted.
 
     Args:
@@ -175,10 +178,10 @@ def start(rules: Betting, stacks: Array | np.ndarray | int | tuple[int, ...]) ->
 
 def start_at(
     rules: Betting,
-    street: Array | int,
-    spent: Array | np.ndarray | tuple[int, ...],
-    stacks: Array | np.ndarray | int | tuple[int, ...],
-    folded: Array | np.ndarray | tuple[bool, ...] | None = None,
+    street: Numbers | int,
+    spent: Numbers | tuple[int, ...],
+    stacks: Numbers | int | tuple[int, ...],
+    folded: Numbers | tuple[bool, ...] | None = None,
 ) -> BetState:
     """Returns the state at the beginning of a street: a spot.
 
@@ -216,7 +219,7 @@ def next_street(rules: Betting, state: BetState) -> BetState:
     return start_at(rules, state.street + 1, state.spent, state.stack, state.folded)
 
 
-def call_to(state: BetState) -> Array:
+def call_to(state: BetState) -> Numbers:
     """Returns the actor's total after a check or call, int32 []."""
     return _arrays(*state).minimum(state.bet, _of_seat(state.stack, state.actor))
 
@@ -247,7 +250,7 @@ def options(rules: Betting, state: BetState) -> Options:
     )
 
 
-def act(rules: Betting, state: BetState, to: Array | int) -> BetState:
+def act(rules: Betting, state: BetState, to: Numbers | int) -> BetState:
     """Returns the state after the actor's move.
 
     Args:
@@ -279,7 +282,7 @@ def act(rules: Betting, state: BetState, to: Array | int) -> BetState:
     return _turn(rules, state, (state.actor + 1) % rules.num_players)
 
 
-def act_and_deal(rules: Betting, state: BetState, to: Array | int) -> BetState:
+def act_and_deal(rules: Betting, state: BetState, to: Numbers | int) -> BetState:
     """Returns the next state in which somebody acts, or in which nobody can act any more.
 
     That is `act`, and `next_street` where at least two can still bet.
@@ -294,8 +297,8 @@ def act_and_deal(rules: Betting, state: BetState, to: Array | int) -> BetState:
 
 
 def payoffs(
-    rules: Betting, state: BetState, strength: Array, *, whole_chips: bool = False
-) -> Array:
+    rules: Betting, state: BetState, strength: Numbers, *, whole_chips: bool = False
+) -> Numbers:
     """Returns what each seat wins or loses, in chips.
 
     The main pot and each side pot go to the strongest hands among those that paid for all of it;
@@ -349,7 +352,7 @@ def portion(pot: Any, fraction: Fraction | float | str) -> Any:
     return (2 * exact.numerator * pot + exact.denominator) // (2 * exact.denominator)
 
 
-def raise_to(rules: Betting, state: BetState, fraction: Fraction | float | str) -> Array:
+def raise_to(rules: Betting, state: BetState, fraction: Fraction | float | str) -> Numbers:
     """Returns the total of a bet or raise by a fraction of the pot, int32 [].
 
     By the arithmetic of postflop solvers: a raise is to what is faced plus the fraction of the
@@ -361,12 +364,12 @@ def raise_to(rules: Betting, state: BetState, fraction: Fraction | float | str) 
     return _arrays(*state).clip(state.bet + portion(after_call, fraction), low, high)
 
 
-def _weight(rules: Betting, chips: Array) -> Array:
+def _weight(rules: Betting, chips: Numbers) -> Numbers:
     """Returns what an amount counts for against a full raise: with a limit, half of one will do."""
     return chips if rules.limit is None else 2 * chips
 
 
-def _turn(rules: Betting, state: BetState, first: Array) -> BetState:
+def _turn(rules: Betting, state: BetState, first: Numbers) -> BetState:
     """Returns the state with the next actor: the first pending seat from `first` on."""
     xp, n = _arrays(*state, first), rules.num_players
     able = ~state.folded & (state.spent < state.stack)
@@ -387,13 +390,13 @@ def _arrays(*values: Any) -> Any:
     return jnp if any(isinstance(x, jax.Array) for x in values) else np
 
 
-def _of_seat(values: Array, seat: Array) -> Array:
+def _of_seat(values: Numbers, seat: Numbers) -> Numbers:
     """Returns what a seat [] has of `values` [n], seat 0's where nobody acts."""
     xp = _arrays(values, seat)
     return xp.take_along_axis(values, xp.maximum(seat, 0)[..., None], -1)[..., 0]
 
 
-def _of_street(values: tuple[int, ...], street: Array) -> Array:
+def _of_street(values: tuple[int, ...], street: Numbers) -> Numbers:
     """Returns a street's number, int32 []; the last one's after the last street."""
     xp = _arrays(street)
     return xp.asarray(values, xp.int32)[xp.minimum(street, len(values) - 1)]

@@ -1,46 +1,5 @@
 """Sampled CFR on tables [sequence, bucket]: the work of a pass is what it touches."""
 
-from jaxsolve.mccfr._aivat import DealValues as DealValues
-from jaxsolve.mccfr._aivat import aivat_corrections as aivat_corrections
-from jaxsolve.mccfr._external import ExternalSampler as ExternalSampler
-from jaxsolve.mccfr._game import Deals as Deals
-from jaxsolve.mccfr._game import PotPayoffs as PotPayoffs
-from jaxsolve.mccfr._game import SampledGame as SampledGame
-from jaxsolve.mccfr._game import TabledGame as TabledGame
-from jaxsolve.mccfr._game import TablePayoffs as TablePayoffs
-from jaxsolve.mccfr._lines import find_line as find_line
-from jaxsolve.mccfr._lines import line_to as line_to
-from jaxsolve.mccfr._listed import ListedGame as ListedGame
-from jaxsolve.mccfr._listed import listed_game as listed_game
-from jaxsolve.mccfr._listed_boards import ListedBoards as ListedBoards
-from jaxsolve.mccfr._listed_boards import listed_boards as listed_boards
-from jaxsolve.mccfr._native import NativeGame as NativeGame
-from jaxsolve.mccfr._native import pots_native as pots_native
-from jaxsolve.mccfr._options import Options as Options
-from jaxsolve.mccfr._play import SeatTable as SeatTable
-from jaxsolve.mccfr._play import payoffs_at as payoffs_at
-from jaxsolve.mccfr._play import play_hands as play_hands
-from jaxsolve.mccfr._play import play_to_ends as play_to_ends
-from jaxsolve.mccfr._play import policies_at as policies_at
-from jaxsolve.mccfr._random import mix as mix
-from jaxsolve.mccfr._random import pass_key as pass_key
-from jaxsolve.mccfr._tables import Tables as Tables
-from jaxsolve.mccfr._tables import as_float as as_float
-from jaxsolve.mccfr._tables import entries_of as entries_of
-from jaxsolve.mccfr._tables import load_tables as load_tables
-from jaxsolve.mccfr._tables import make_tables as make_tables
-from jaxsolve.mccfr._tables import matched as matched
-from jaxsolve.mccfr._tables import save_tables as save_tables
-from jaxsolve.mccfr._tables import table_bytes as table_bytes
-from jaxsolve.mccfr._train import CHECKPOINT as CHECKPOINT
-from jaxsolve.mccfr._train import Sampler as Sampler
-from jaxsolve.mccfr._train import Trained as Trained
-from jaxsolve.mccfr._train import check_folder as check_folder
-from jaxsolve.mccfr._train import train as train
-from jaxsolve.mccfr._tree import ActionTree as ActionTree
-from jaxsolve.mccfr._vector import Board as Board
-from jaxsolve.mccfr._vector import VectorGame as VectorGame
-from jaxsolve.mccfr._vector import VectorSampler as VectorSampler
-from jaxsolve.mccfr._vector import vector_passes as vector_passes
-from jaxsolve.mccfr._vector import vector_steps as vector_steps
-from jaxsolve.mccfr._vector import vector_tree as vector_tree
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,48 +1,5 @@
 """Solving: the CFR loop, its named variants, and whole runs."""
 
-from jaxsolve.solvers._batch import BatchResult as BatchResult
-from jaxsolve.solvers._batch import solve_batch as solve_batch
-from jaxsolve.solvers._curve import Curve as Curve
-from jaxsolve.solvers._curve import measurement_points as measurement_points
-from jaxsolve.solvers._drive import CHECKPOINT as CHECKPOINT
-from jaxsolve.solvers._drive import Engine as Engine
-from jaxsolve.solvers._drive import Run as Run
-from jaxsolve.solvers._drive import drive as drive
-from jaxsolve.solvers._loop import SolveState as SolveState
-from jaxsolve.solvers._loop import average_policy as average_policy
-from jaxsolve.solvers._loop import current_policy as current_policy
-from jaxsolve.solvers._loop import init_state as init_state
-from jaxsolve.solvers._loop import iterate as iterate
-from jaxsolve.solvers._loop import run as run
-from jaxsolve.solvers._memory import memory as memory
-from jaxsolve.solvers._names import load_solver as load_solver
-from jaxsolve.solvers._result import Result as Result
-from jaxsolve.solvers._solve import solve as solve
-from jaxsolve.solvers._solver import Iterations as Iterations
-from jaxsolve.solvers._solver import Sampler as Sampler
-from jaxsolve.solvers._solver import Solver as Solver
-from jaxsolve.solvers._solver import Variant as Variant
-from jaxsolve.solvers._view import GameView as GameView
-from jaxsolve.solvers._view import view_result as view_result
-from jaxsolve.solvers._view import view_run as view_run
-from jaxsolve.solvers.sampling import NodePoint as NodePoint
-from jaxsolve.solvers.sampling import node_curve as node_curve
-from jaxsolve.solvers.sampling import nodes_touched as nodes_touched
-from jaxsolve.solvers.variants import SAMPLERS as SAMPLERS
-from jaxsolve.solvers.variants import SOLVERS as SOLVERS
-from jaxsolve.solvers.variants import apcfr_plus as apcfr_plus
-from jaxsolve.solvers.variants import cfr as cfr
-from jaxsolve.solvers.variants import cfr_plus as cfr_plus
-from jaxsolve.solvers.variants import dcfr as dcfr
-from jaxsolve.solvers.variants import dcfr_plus as dcfr_plus
-from jaxsolve.solvers.variants import es_mccfr as es_mccfr
-from jaxsolve.solvers.variants import hs_dcfr as hs_dcfr
-from jaxsolve.solvers.variants import hs_pcfr_plus as hs_pcfr_plus
-from jaxsolve.solvers.variants import lcfr as lcfr
-from jaxsolve.solvers.variants import mmd as mmd
-from jaxsolve.solvers.variants import modicum_cfr_plus as modicum_cfr_plus
-from jaxsolve.solvers.variants import os_mccfr as os_mccfr
-from jaxsolve.solvers.variants import pcfr_plus as pcfr_plus
-from jaxsolve.solvers.variants import pcs_mccfr as pcs_mccfr
-from jaxsolve.solvers.variants import pdcfr_plus as pdcfr_plus
-from jaxsolve.solvers.variants import sapcfr_plus as sapcfr_plus
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
