@@ -66,3 +66,4 @@ from .tree import uniform_policy as uniform_policy
 
 __version__: str
 games: _types.ModuleType
+"""The package of games."""
