@@ -20,20 +20,17 @@ TRIES = 4
 """Batches that do not converge are solved anew, with this many times the iterations."""
 
 
-def random_games(
-    minutes: float, *, count: int = 10_000, batch: int = 200, seed: int = 0
-) -> dict[str, Any]:
+def random_games(minutes: float, *, count: int = 10_000, batch: int = 400) -> dict[str, Any]:
     """Returns how many games were solved, and the worst differences.
 
     Args:
         minutes: stop after a batch beyond this.
         count: games at most.
         batch: games of one shape, that differ in payoffs and chances.
-        seed: of the first shape.
     """
     end = time.monotonic() + 60 * minutes
     gaps: list[tuple[float, float, float]] = []
-    shapes = 0
+    shapes, seed = 0, 0
     with tqdm(total=count, desc="random games", unit="game") as bar:
         while len(gaps) < count and time.monotonic() < end:
             size = min(batch, count - len(gaps))
