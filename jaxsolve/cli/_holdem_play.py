@@ -13,6 +13,7 @@ import typer
 
 from jaxsolve.cli import _setup
 from jaxsolve.cli._games import show as show_table
+from jaxsolve.files import write_atomic
 from jaxsolve.waiting import waiting
 
 if TYPE_CHECKING:
@@ -216,10 +217,14 @@ def join(
 
 def replay(
     log: Annotated[Path, typer.Argument(help="a log of hands, or a directory with some")],
+    phh: Annotated[
+        Path | None, typer.Option(help="also write the hands to this file, in the PHH format")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object per name")] = False,
 ) -> None:
     """Play every hand of a log again by the rules, and show what was won."""
     import dataclasses
+    import itertools
 
     import rich.table
 
@@ -241,6 +246,10 @@ def replay(
             table.add_row(one.name, f"{one.hands:,}", chips, f"{one.mbb:+.1f}", interval)
         if not as_json:
             show_table(table)
+    if phh is not None:
+        every = itertools.chain.from_iterable(play.read_log(file) for file in files)
+        write_atomic(phh, play.phh_text(every).encode())
+        print(f"written to {phh}", file=sys.stderr)
 
 
 def _simple(first: HandAgent, word: str) -> HandAgent:

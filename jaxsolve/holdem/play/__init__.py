@@ -28,13 +28,17 @@ from jaxsolve.holdem.play._lines import LineError as LineError
 from jaxsolve.holdem.play._lines import Lines as Lines
 from jaxsolve.holdem.play._log import CheckedLog as CheckedLog
 from jaxsolve.holdem.play._log import HandLog as HandLog
+from jaxsolve.holdem.play._log import LoggedHand as LoggedHand
 from jaxsolve.holdem.play._log import LogTotal as LogTotal
 from jaxsolve.holdem.play._log import check_log as check_log
+from jaxsolve.holdem.play._log import read_log as read_log
 from jaxsolve.holdem.play._match import AgentMatch as AgentMatch
 from jaxsolve.holdem.play._match import play_match as play_match
 from jaxsolve.holdem.play._open import AGENTS as AGENTS
 from jaxsolve.holdem.play._open import close_agent as close_agent
 from jaxsolve.holdem.play._open import open_agent as open_agent
+from jaxsolve.holdem.play._phh import phh_actions as phh_actions
+from jaxsolve.holdem.play._phh import phh_text as phh_text
 from jaxsolve.holdem.play._play import AgentError as AgentError
 from jaxsolve.holdem.play._play import PlayedHand as PlayedHand
 from jaxsolve.holdem.play._play import play_hand as play_hand

@@ -15,7 +15,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,7 +25,7 @@ from jaxsolve.holdem._acpc import parse_matchstate
 from jaxsolve.holdem._betting import Betting, no_limit
 from jaxsolve.holdem.play._dealer_lines import public_hand
 from jaxsolve.holdem.play._play import PlayedHand
-from jaxsolve.holdem.play._public_hand import match_state, settle
+from jaxsolve.holdem.play._public_hand import PublicHand, match_state, settle
 
 HEADER = "# hold'em "
 
@@ -135,6 +135,42 @@ class CheckedLog:
     cut: bool
 
 
+@dataclasses.dataclass(frozen=True)
+class LoggedHand:
+    """A hand of a log, by the rules (n seats).
+
+    Attributes:
+        number: in the log.
+        hand: as it ended.
+        hands: two cards of each seat.
+        names: of the players, by seat.
+        chips: that each seat won.
+    """
+
+    number: int
+    hand: PublicHand
+    hands: tuple[tuple[int, ...], ...]
+    names: tuple[str, ...]
+    chips: tuple[float, ...]
+
+
+def read_log(path: Path | str) -> Iterator[LoggedHand]:
+    """Yields the hands of a log, each played again; a last line that is not whole is left out.
+
+    Raises:
+        ValueError: as `check_log`.
+    """
+    lines, _ = _lines_of(path)
+    rules, stacks = _read_header(lines[0], path)
+    for at, line in enumerate(lines[1:], 2):
+        if line.startswith("#") or not line.strip():
+            continue
+        try:
+            yield _read_hand(line, rules, stacks)
+        except ValueError as error:
+            raise ValueError(f"{path}, line {at}: {error}") from None
+
+
 def check_log(path: Path | str) -> CheckedLog:
     """Plays every hand of a log again, and returns what was won.
 
@@ -142,32 +178,31 @@ def check_log(path: Path | str) -> CheckedLog:
         ValueError: the file is no log, or a hand is not by the rules or has other payoffs; names
             the line.
     """
+    lines, cut = _lines_of(path)
+    won: dict[str, list[float]] = {}
+    count, big = 0, max(_read_header(lines[0], path)[0].blinds)
+    for one in read_log(path):
+        count += 1
+        for name, number in zip(one.names, one.chips, strict=True):
+            won.setdefault(name, []).append(number)
+    notes = [line[1:].strip() for line in lines[1:] if line.startswith("#") or not line.strip()]
+    totals = tuple(_total(name, np.array(each), big) for name, each in won.items())
+    return CheckedLog(totals, count, tuple(notes), cut)
+
+
+def _lines_of(path: Path | str) -> tuple[list[str], bool]:
+    """Returns (whole lines, whether another one follows that is not)."""
     lines = Path(path).read_bytes().decode("ascii", "replace").split("\n")
     cut = bool(lines.pop())
     if not lines or not lines[0].startswith(HEADER):
         raise ValueError(
             f"{path} is no log of hands: its first line does not begin with {HEADER!r}"
         )
-    rules, stacks = _read_header(lines[0], path)
-    won: dict[str, list[float]] = {}
-    notes: list[str] = []
-    for at, line in enumerate(lines[1:], 2):
-        if line.startswith("#") or not line.strip():
-            notes.append(line[1:].strip())
-            continue
-        try:
-            names, chips = _check_hand(line, rules, stacks)
-        except ValueError as error:
-            raise ValueError(f"{path}, line {at}: {error}") from None
-        for name, number in zip(names, chips, strict=True):
-            won.setdefault(name, []).append(number)
-    totals = tuple(_total(name, np.array(each), max(rules.blinds)) for name, each in won.items())
-    hands = sum(line.startswith("STATE") for line in lines)
-    return CheckedLog(totals, hands, tuple(notes), cut)
+    return lines, cut
 
 
-def _check_hand(line: str, rules: Betting, stacks: Sequence[int]) -> tuple[list[str], list[float]]:
-    """Returns (names, chips) of a line, by seat.
+def _read_hand(line: str, rules: Betting, stacks: Sequence[int]) -> LoggedHand:
+    """Returns what a line says.
 
     Raises:
         ValueError: it is not by the rules.
@@ -191,7 +226,7 @@ def _check_hand(line: str, rules: Betting, stacks: Sequence[int]) -> tuple[list[
         raise ValueError(f"expected chips and names of {len(want)} seats")
     if not np.allclose(chips, want, rtol=0, atol=1e-4):
         raise ValueError(f"the chips are {fields[4]}, and by the rules {_joined(want)}")
-    return names, chips
+    return LoggedHand(match.hand, hand, match.hands, tuple(names), tuple(chips))
 
 
 def _total(name: str, chips: np.ndarray, big: int) -> LogTotal:
