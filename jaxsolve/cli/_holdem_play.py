@@ -25,6 +25,9 @@ Stack = Annotated[
     str | None,
     typer.Option(help='such as "200bb" or chips; by default a blueprint\'s, or 200bb'),
 ]
+Players = Annotated[
+    int | None, typer.Option(help="seats; by default a blueprint's, or 2", min=2, max=9)
+]
 Seconds = Annotated[
     float | None, typer.Option(help="that a decision of an agent of ours may take", min=0)
 ]
@@ -133,14 +136,16 @@ def serve(
     limit: Annotated[float, typer.Option(help="seconds for a line of a client", min=0.01)] = 60.0,
     seconds: Seconds = None,
     stack: Stack = None,
+    players: Players = None,
     seed: Annotated[
         int | None, typer.Option(help="of cards and decisions; by default nobody knows", min=0)
     ] = None,
 ) -> None:
     """Play hands with whoever connects, by the lines of the ACPC; Ctrl-C ends it.
 
-    This side is the dealer, heads-up. A client that sends MATCHSTATE first deals itself. Who comes,
-    and why they leave, is said on standard error and in the log.
+    This side is the dealer; a client has one seat, the agent all others. A client that sends
+    MATCHSTATE first deals itself. Who comes, and why they leave, is said on standard error and in
+    the log.
     """
     import logging
 
@@ -154,6 +159,7 @@ def serve(
     tables = [who] if isinstance(who, play.BlueprintAgent) else []
     server = play.HoldemServer(
         *(who, _stack(stack, tables)),
+        players=_seats(players, tables),
         host=host,
         port=port,
         log=log,
@@ -176,6 +182,7 @@ def join(
     address: Annotated[str, typer.Argument(help="HOST:PORT of a dealer", metavar="HOST:PORT")],
     agent: Annotated[str, typer.Option(help='such as "blueprint:DIR" or "always-call"')],
     stack: Stack = None,
+    players: Players = None,
     limit: Annotated[float, typer.Option(help="seconds without a line", min=0.01)] = 600.0,
     seconds: Seconds = None,
     seed: Annotated[int, typer.Option(help="of decisions", min=0)] = 0,
@@ -190,11 +197,11 @@ def join(
     with waiting(f"opening {agent}"):
         who = play.open_agent(agent)
     tables = [who] if isinstance(who, play.BlueprintAgent) else []
-    players = tables[0].game.menu.players if tables else 2
+    seats = _seats(players, tables)
     with contextlib.closing(play.dial(address, patience=limit)) as lines:
         lines.send(he.VERSION)
         done = play.answer_dealer(
-            *(lines, who, he.no_limit(players), _stack(stack, tables)),
+            *(lines, who, he.no_limit(seats), _stack(stack, tables)),
             key=seed,
             seconds=seconds,
         )
@@ -301,3 +308,15 @@ def _that_tell(agents: list[HandAgent], players: int) -> tuple[RangeAgent, Range
     assert isinstance(one, play.RangeAgent)
     assert isinstance(other, play.RangeAgent)
     return one, other
+
+
+def _seats(players: int | None, tables: list[BlueprintAgent]) -> int:
+    """Returns the seats of a table.
+
+    Raises:
+        ValueError: a blueprint is for another number of players.
+    """
+    trained = tables[0].game.menu.players if tables else None
+    if players is not None and trained not in (None, players):
+        raise ValueError(f"--players {players}, but the blueprint is for {trained}")
+    return players or trained or 2

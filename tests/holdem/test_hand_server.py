@@ -22,7 +22,8 @@ from jaxsolve.holdem import play
 class Caller:
     """A client of a few lines, which calls."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, players: int = 2) -> None:
+        self.rules = holdem.no_limit(players)
         host, port = address.split(":")
         self.socket = socket.create_connection((host, int(port)), timeout=20)
         self.file = self.socket.makefile("rwb")
@@ -57,11 +58,10 @@ class Caller:
                 answers += 1
         return answers
 
-    @staticmethod
-    def acts(line: str) -> bool:
+    def acts(self, line: str) -> bool:
         """Whether the reader of a line is to act."""
         match = holdem.parse_matchstate(line)
-        return int(holdem.replay(holdem.HUNL, STACK, match).actor) == match.position
+        return int(holdem.replay(self.rules, STACK, match).actor) == match.position
 
     def close(self) -> None:
         self.file.close()
@@ -108,6 +108,35 @@ def test_many_hands_and_many_clients(tmp_path: Path) -> None:
     assert [(x.name, x.hands) for x in others] == [(f"client {k}", 4) for k in (1, 2, 3)]
     assert sum(x.chips for x in found.totals) == pytest.approx(0, abs=1e-3)
     assert ours.low < ours.mbb < ours.high
+
+
+def test_a_client_has_one_seat_of_six(tmp_path: Path) -> None:
+    log = tmp_path / "hands.log"
+    with serving(play.RandomAgent(), log, players=6, hands=6) as server:
+        client = Caller(server.address, players=6)
+        assert client.play() > 0
+        assert {line.split(":")[1] for line in client.states} == set("012345")
+        client.close()
+        assert left(log, 1) == ["# client 1 left: all 6 hands are played"]
+    hands = list(play.read_log(log))
+    assert [one.names.index("client 1") for one in hands] == [1, 2, 3, 4, 5, 0]
+    assert all(set(one.names) == {"random", "client 1"} for one in hands)
+
+
+def test_whoever_says_nothing_at_a_table_of_three_passes(tmp_path: Path) -> None:
+    """Its hand is played to its end, with a record, and is its last one."""
+    log = tmp_path / "hands.log"
+    with serving(play.AlwaysCall(), log, players=3, hands=5, patience=0.3) as server:
+        client = Caller(server.address, players=3)
+        client.play(1)
+        client.hear()
+        (why,) = left(log, 1)
+        assert "# client 1 passes: no line for 0.3 s" in log.read_text()
+        assert "no line for 0.3 s" in why
+        client.close()
+    (one,) = play.read_log(log)
+    assert one.hand.over
+    assert one.hand.showdown  # nobody bet, so it checked
 
 
 BAD = {

@@ -1,13 +1,14 @@
 """A server that plays hands of hold'em with whoever connects, by the ACPC's lines.
 
-In the ACPC the dealer listens and agents connect. So does this server: it deals, plays one seat by
-an agent of ours and asks the client for the moves of the other. A client that is a dealer of its
-own, such as `holdem match` with `acpc:HOST:PORT`, sends MATCHSTATE instead of VERSION as its first
-line; then the agent answers its lines, and the client deals.
+In the ACPC the dealer listens and agents connect. So does this server: it deals, asks the client
+for the moves of one seat, another one in each hand, and plays all others by an agent of ours. A
+client that is a dealer of its own, such as `holdem match` with `acpc:HOST:PORT`, sends MATCHSTATE
+instead of VERSION as its first line; then the agent answers its lines, and the client deals.
 
 What comes in is text in lines of bounded length; nothing of it is evaluated. A client that breaks
 the protocol or the rules, says nothing for too long or hangs up loses its connection, and the log
-says why; others go on.
+says why; others go on. Heads-up its hand then does not count; at a larger table it checks, or folds
+where that is not free, and the hand is played to its end.
 """
 
 from __future__ import annotations
@@ -18,27 +19,27 @@ import logging
 import secrets
 import socketserver
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from jaxsolve.holdem._acpc import VERSION
-from jaxsolve.holdem._betting import Betting, no_limit
+from jaxsolve.holdem._betting import FOLD, Betting, no_limit
 from jaxsolve.holdem.play._acpc_agent import AcpcAgent, check_version
 from jaxsolve.holdem.play._agent import HandAgent, Move
 from jaxsolve.holdem.play._dealer_lines import answer_dealer
 from jaxsolve.holdem.play._lines import LineError, Lines
 from jaxsolve.holdem.play._log import HandLog
-from jaxsolve.holdem.play._play import play_hand, shuffled
+from jaxsolve.holdem.play._play import AgentError, play_hand, shuffled
 from jaxsolve.holdem.play._public_hand import PublicHand, new_hand
 
 logger = logging.getLogger("jaxsolve")
 
 
 class HoldemServer(socketserver.TCPServer):
-    """Plays an agent, heads-up, against any number of clients after each other, some at once.
+    """Plays an agent against any number of clients after each other, some at once.
 
     `serve_forever` runs it, `shutdown` from another thread ends it, `address` says where it is.
     """
@@ -51,6 +52,7 @@ class HoldemServer(socketserver.TCPServer):
         agent: HandAgent,
         stack: int,
         *,
+        players: int = 2,
         host: str = "127.0.0.1",
         port: int = 0,
         log: Path | None = None,
@@ -65,6 +67,7 @@ class HoldemServer(socketserver.TCPServer):
         Args:
             agent: of ours. It is asked for one decision at a time.
             stack: chips before each hand; blinds are 50 and 100.
+            players: seats, 2 to 9, one of which is a client's.
             host: whose address; by default only this machine can connect.
             port: 0 for one that is free.
             log: gets a line for each hand; it is gone on with if it is there.
@@ -79,7 +82,7 @@ class HoldemServer(socketserver.TCPServer):
             ValueError: the agent cannot play with these stacks, or the log is another file.
             OSError: the port is taken, or the log cannot be written.
         """
-        self.rules: Betting = no_limit()
+        self.rules: Betting = no_limit(players)
         self.stacks = (stack,) * self.rules.num_players
         agent.begin(new_hand(self.rules, self.stacks), 0, number=0, key=0)
         self.agent = _OneAtATime(agent)
@@ -165,23 +168,26 @@ class HoldemServer(socketserver.TCPServer):
             return f"hung up after {done.hands} hands that it dealt{more}"
         check_version(first)
         name = f"client {number}"
-        client = AcpcAgent(lines, name=name, greeted=True, note=self._note)
+        client: HandAgent = AcpcAgent(lines, name=name, greeted=True, note=self._note)
+        n, absent = self.rules.num_players, None
+        if n > 2:
+            client = absent = _Absent(client, lambda why: self._note(f"{name} passes: {why}"))
         for hand in itertools.count() if self.hands is None else range(self.hands):
-            seat = hand % 2  # of ours
-            seats: list[HandAgent] = [client, client]
-            seats[seat] = self.agent
-            names = [self.agent.name if i == seat else name for i in range(2)]
+            seat = (hand + 1) % n  # the client's
+            seats = [client if i == seat else self.agent for i in range(n)]
             try:
                 played = play_hand(
                     *(seats, self.rules, self.stacks),
-                    shuffled([self.seed, number, hand], 2),
+                    shuffled([self.seed, number, hand], n),
                     number=hand,
-                    keys=[self._key(number, hand, 1 + i) for i in range(2)],
+                    keys=[self._key(number, hand, 1 + i) for i in range(n)],
                     seconds=self.seconds,
                 )
             except (LineError, ValueError) as error:
                 return f"in hand {hand}, which does not count: {error}"
-            self.log.add(played, hand, names)
+            self.log.add(played, hand, [agent.name for agent in seats])
+            if absent is not None and absent.why:
+                return f"in hand {hand}: {absent.why}"
         return f"all {self.hands} hands are played"
 
     def _key(self, *numbers: int) -> int:
@@ -207,3 +213,31 @@ class _OneAtATime:
     def end(self, state: Any, hand: PublicHand, hands: Sequence[Sequence[int]]) -> None:
         with self._lock:
             self._agent.end(state, hand, hands)
+
+
+class _Absent:
+    """A client who passes for the rest of a hand once it says nothing, or something wrong."""
+
+    def __init__(self, client: HandAgent, note: Callable[[str], None]) -> None:
+        self.name, self.why = client.name, ""
+        self._client, self._note = client, note
+
+    def begin(self, hand: PublicHand, seat: int, *, number: int, key: int) -> Any:
+        return self._client.begin(hand, seat, number=number, key=key)
+
+    def act(
+        self, state: Any, hand: PublicHand, cards: Sequence[int], seconds: float | None = None
+    ) -> tuple[Move, Any]:
+        if not self.why:
+            try:
+                return self._client.act(state, hand, cards, seconds)
+            except (LineError, AgentError) as error:
+                self.why = str(error)
+                self._note(self.why)
+        return Move(FOLD if hand.can.fold else hand.can.call), state
+
+    def end(self, state: Any, hand: PublicHand, hands: Sequence[Sequence[int]]) -> None:
+        try:
+            self._client.end(state, hand, hands)
+        except LineError as error:
+            self.why = self.why or str(error)
