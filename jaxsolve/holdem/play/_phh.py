@@ -38,7 +38,7 @@ def phh_actions(one: LoggedHand) -> list[str]:
             word = f"cbr {total - int(base[seat])}"
         out.append(f"p{seat + 1} {word}")
         shown = len(out)
-    live = np.flatnonzero(~np.asarray(one.hand.state.folded)) if one.hand.showdown else []
+    live = np.flatnonzero(~one.hand.state.folded) if one.hand.showdown else np.zeros(0, int)
     out[shown:shown] = [f"p{i + 1} sm {cards_name(one.hands[i])}" for i in live]
     return out
 
