@@ -13,7 +13,8 @@ square, nor promotions, the other's castling rights, and clocks.
 
 Source: the rules of fog of war as Zhang and Sandholm 2025 (arXiv 2506.01242) play them. OpenSpiel's
 `dark_chess` differs in what it shows: its strings tell both clocks, and the side that is not to
-move sees the square that its own pawn stepped over where another of its pawns attacks it.
+move sees where its own pawn came from and what it stepped over, if another of its pawns attacks
+that.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Sequence
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import jax
 import jax.numpy as jnp
@@ -31,45 +32,12 @@ from jaxsolve.game import Entry, Range, Reference, Seen, checked
 from jaxsolve.types import TERMINAL, Array
 
 from . import _chess_boards as boards
-from ._chess_boards import KING, PAWN, QUEEN, ROOK, Bits
 from ._chess_drawing import as_svg, as_text
 from ._chess_fen import STARTS, Setup, read_fen, square_name, write_fen
+from ._chess_moves import moved, possible_sources
+from ._chess_state import CAPPED, DRAW, OVER, PLAYING, State, material, position_key, sides
+from ._chess_views import coloured, packed, view, view_codes
 from ._params import name_of
-
-PLAYING, DRAW, CAPPED = -1, 2, 3
-"""Results besides the winner's number: not over, a draw, over at the cap on plies."""
-
-OVER = 2
-"""The public observation is who is to move, or OVER + result."""
-
-VALUES = (1.0, 3.0, 3.0, 5.0, 9.0, 0.0)
-"""Pawns that a pawn, knight, bishop, rook, queen and king are worth."""
-
-
-class State(NamedTuple):
-    """One world state.
-
-    Attributes:
-        pieces: uint32 [2, 6, 2], squares of each side's pawns, knights, bishops, rooks, queens and
-            king: bit 8 rank + file of two words.
-        turn: int8 [], who is to move.
-        castling: uint8 [], bits K, Q, k, q.
-        en_passant: int8 [], the square on which a pawn may take en passant now, -1 for none.
-        clock: int16 [], plies since a pawn moved or a piece was taken; 0 where no rule asks.
-        plies: int16 [], plies so far; 0 where no rule asks.
-        result: int8 [], PLAYING, the winner, DRAW or CAPPED.
-        history: uint32 [H, 2], keys of the positions since the clock was 0; H is 0 without
-            the rule of repetition.
-    """
-
-    pieces: Array
-    turn: Array
-    castling: Array
-    en_passant: Array
-    clock: Array
-    plies: Array
-    result: Array
-    history: Array
 
 
 @checked
@@ -185,7 +153,7 @@ class DarkChess:
 
     def move_words(self, state: State) -> Array:
         """Returns uint32 [planes * 2]: `legal` as bits, those of action `move_actions`."""
-        own, other = _sides(state)
+        own, other = sides(state)
         enemy = boards.occupied(other)
         planes = boards.move_planes(
             own, enemy, state.turn, state.castling, state.en_passant, self.board_size
@@ -210,42 +178,20 @@ class DarkChess:
             player: who saw.
             private: int32 [m], what the move showed to that player.
         """
-        words = self.move_words(state).reshape(-1, 2)
-        seen = _unpacked(private, self.board_size)
-        visible, kept = seen[0], seen[1]
-        lost = boards.occupied(state.pieces[player]) & ~kept
-        shown = (seen[2] | seen[3] | seen[4]) & ~kept
-        hidden = ~visible
-        quiet = ~lost.any()
-        # Taken en passant: the taker stands behind the pawn.
-        back = -8 if player == 0 else 8
-        target = lost | lost.shifted(back) | constant_where(quiet)
-        target = target & (hidden | shown) & ~kept
-        source = hidden | ~shown
-        size = self.board_size
-
-        # Where each plane's moves come from, distance by distance.
-        def farther(ahead: Array, _: None) -> tuple[Array, Array]:
-            ahead = boards.spread(boards.unstack(ahead), boards.DIRECTIONS, size, back=True).stack()
-            return ahead, ahead
-
-        start = jnp.broadcast_to(target.stack(), (8, 2))
-        straight = jax.lax.scan(farther, start, None, length=size - 1)[1].reshape(-1, 2)
-        jumps = boards.spread(target, boards.JUMPS, size, back=True).stack()
-        forward = 8 if player == 1 else -8  # the opponent's pawns move the other way
-        under = [target.shifted(-forward - files).stack() for files in (-1, 0, 1)]
-        promotions = jnp.repeat(jnp.stack(under), 3, axis=0, total_repeat_length=9)
-        mask = jnp.concatenate([straight, jumps, promotions]) & source.stack()
-        own_move = state.turn == player
-        return jnp.where(own_move, words, words & mask).reshape(-1)
+        words = self.move_words(state)
+        mask = possible_sources(state, player, private, self.board_size)
+        return jnp.where(state.turn == player, words, words & mask.reshape(-1))
 
     def legal(self, state: State) -> Array:
         """Returns bool [A], action plane x size^2 + size x rank + file of the start."""
-        words = self.move_words(state).reshape(-1, 2)
+        # Barriers keep the compiler from making the words anew for each of their bits.
+        words = jax.lax.optimization_barrier(self.move_words(state))
+        # A product spreads four bits over the low bits of four bytes.
+        four = (words[:, None] >> jnp.arange(0, 32, 4, dtype=jnp.uint32)) & 15
+        spread = (four * jnp.uint32(0x00204081)) & jnp.uint32(0x01010101)
+        bits = jax.lax.bitcast_convert_type(spread, jnp.uint8).astype(bool)
         size = self.board_size
-        squares = (8 * np.arange(size)[:, None] + np.arange(size)).reshape(-1)
-        chosen = words[:, squares // 32] >> jnp.asarray(squares % 32, jnp.uint32)
-        return (chosen & 1).astype(bool).reshape(-1)
+        return bits.reshape(-1, 8, 8)[:, :size, :size].reshape(-1)
 
     def chance(self, state: State) -> Array:
         """Returns float [A], zeros: there is no chance."""
@@ -253,48 +199,14 @@ class DarkChess:
 
     def step(self, state: State, action: Array) -> State:
         """Returns the state after a move."""
-        size = self.board_size
-        source, to, under = (jnp.asarray(self._table)[action, k] for k in range(3))
-        own, other = _sides(state)
         turn = state.turn.astype(jnp.int32)
-        start, end = boards.square_bit(source).stack(), boards.square_bit(to).stack()
-        moved = jnp.any((own & start) != 0, axis=-1)
-        pawn = moved[PAWN]
-        promotes = pawn & (to // 8 == jnp.where(turn == 0, size - 1, 0))
-        promoted = jnp.arange(6) == jnp.where(under > 0, under, QUEEN)
-        placed = jnp.where(promotes, promoted, moved)
-        own = (own & ~start) | jnp.where(placed[:, None], end, 0)
-        castles = moved[KING] & (jnp.abs(to - source) == 2)
-        corner = jnp.where(to > source, source + 3, source - 4)
-        rook = boards.square_bit(corner) | boards.square_bit((source + to) // 2)
-        own = own.at[ROOK].set(own[ROOK] ^ jnp.where(castles, rook.stack(), 0))
-        taken = jnp.any((other & end) != 0)
-        other = other & ~end
-        forward = 8 - 16 * turn
-        passing = pawn & (to == state.en_passant)
-        victim = boards.square_bit(jnp.where(passing, to - forward, -1))
-        other = other.at[PAWN].set(other[PAWN] & ~victim.stack())
-        # A right is lost when anything leaves or enters the king's or the rook's square.
-        touched = jnp.asarray(_RIGHTS)[source] | jnp.asarray(_RIGHTS)[to]
-        two = pawn & (jnp.abs(to - source) == 16)
-        beside = boards.square_bit(to)
-        beside = (beside.shifted(1) & boards.constant(boards.area(8, 1, 0))) | (
-            beside.shifted(-1) & boards.constant(boards.area(8, -1, 0))
-        )
-        takes = two & (beside & boards.unstack(other[PAWN])).any()
-        first = turn == 0
-        after = state._replace(
-            pieces=jnp.stack([jnp.where(first, own, other), jnp.where(first, other, own)]),
-            turn=(1 - turn).astype(jnp.int8),
-            castling=state.castling & ~touched,
-            en_passant=jnp.where(takes, (source + to) // 2, -1).astype(jnp.int8),
-        )
+        after, irreversible, won = moved(state, jnp.asarray(self._table)[action], self.board_size)
         if self.fifty or self.repetition:
-            clock = jnp.where(pawn | taken, 0, state.clock + 1)
+            clock = jnp.where(irreversible, 0, state.clock + 1)
             after = after._replace(clock=clock.astype(jnp.int16))
         if self.plies is not None:
             after = after._replace(plies=state.plies + jnp.int16(1))
-        return self._ended(after, ~jnp.any(other[KING] != 0), turn)
+        return self._ended(after, won, turn)
 
     def observe(self, state: State) -> tuple[Array, Array]:
         """Returns public [1] and private [2, m].
@@ -307,15 +219,15 @@ class DarkChess:
         public = jnp.where(state.result == PLAYING, state.turn, OVER + state.result)
         rows = []
         for player in (0, 1):
-            sets = self._view(state, player)
+            sets = view(state, player, self.board_size)
             may_take = (state.turn == player) & (state.en_passant >= 0)
             square = jnp.where(may_take, state.en_passant + 1, 0).astype(jnp.int32)
-            rows.append(jnp.stack([*_packed(sets, self.board_size), square]))
+            rows.append(jnp.stack([*packed(sets, self.board_size), square]))
         return public.astype(jnp.int32)[None], jnp.stack(rows)
 
     def visible(self, state: State) -> Array:
         """Returns bool [2, size, size]: the squares that each player sees, rank 1 first."""
-        seen = jnp.stack([self._view(state, player)[0].stack() for player in (0, 1)])
+        seen = jnp.stack([view(state, player, self.board_size)[0].stack() for player in (0, 1)])
         bits = (seen[:, :, None] >> jnp.arange(32, dtype=jnp.uint32)) & 1
         return bits.astype(bool).reshape(2, 8, 8)[:, : self.board_size, : self.board_size]
 
@@ -350,18 +262,12 @@ class DarkChess:
 
         -1 hidden, 0 empty, 1 + kind for one's own pieces, 7 + kind for the other's.
         """
-        size = self.board_size
-        per = (size + 1) // 2
-        words = np.asarray(private)[:-1].reshape(5, per)
-        bits = (words[:, :, None] >> np.arange(16)) & 1
-        seen, own, one, two, four = bits.reshape(5, 2 * per, 8)[:, :size, :size]
-        kind = one + 2 * two + 4 * four
-        return np.where(seen == 0, -1, np.where(kind == 0, 0, kind + np.where(own == 1, 0, 6)))
+        return view_codes(private, self.board_size)
 
     def situation(self, player: int, seen: Sequence[Seen]) -> str:
         """Returns the board as the player sees it."""
         side = ("White", "Black")[player]
-        board = as_text(_coloured(self.view_of(seen[-1].private), player))
+        board = as_text(coloured(self.view_of(seen[-1].private), player))
         return f"you are {side}; squares that you do not see are ?\n{board}"
 
     def board_of(self, state: State, player: int | None = None) -> np.ndarray:
@@ -392,24 +298,9 @@ class DarkChess:
         """Returns the board as SVG, what `player` does not see in fog; None shows everything."""
         return as_svg(self.board_of(state, player), flipped=player == 1)
 
-    def _view(self, state: State, player: int) -> tuple[Bits, ...]:
-        """Returns five sets: seen, own, and bits 0 to 2 of 1 + kind of what is seen."""
-        own, other = state.pieces[player], state.pieces[1 - player]
-        mine, enemy = boards.occupied(own), boards.occupied(other)
-        may_take = (state.turn == player) & (state.en_passant >= 0)
-        square = state.en_passant.astype(jnp.int32)
-        target = boards.square_bit(jnp.where(may_take, square, -1))
-        victim = boards.square_bit(jnp.where(may_take, square - (8 - 16 * player), -1))
-        seen = mine | target | victim | boards.targets_of(own, enemy, player, self.board_size)
-        both = own | other
-        one = boards.unstack(both[0] | both[2] | both[4])
-        two = boards.unstack(both[1] | both[2] | both[5])
-        four = boards.unstack(both[3] | both[4] | both[5])
-        return seen, mine, one & seen, two & seen, four & seen
-
     def _ended(self, state: State, king_taken: Array, mover: Array) -> State:
         """Returns a state with its result, and its position remembered."""
-        own, other = _sides(state)
+        own, other = sides(state)
         size = self.board_size
         moves = boards.can_move(own, boards.occupied(other), state.turn, state.en_passant, size)
         drawn = ~moves
@@ -429,76 +320,9 @@ class DarkChess:
         return state._replace(result=result.astype(jnp.int8), history=history)
 
 
-def material(state: State) -> Array:
-    """Returns float []: White's pieces less Black's, in pawns."""
-    count = jax.lax.population_count(state.pieces).sum(-1).astype(float)
-    return (count[0] - count[1]) @ jnp.array(VALUES, count.dtype)
-
-
-def position_key(state: State) -> Array:
-    """Returns uint32 [2]: a key of board, side to move, castling rights and en passant."""
-    rest = (
-        state.turn.astype(jnp.uint32)
-        | state.castling.astype(jnp.uint32) << 1
-        | (state.en_passant + 1).astype(jnp.uint32) << 8
-    )
-    words = jnp.append(state.pieces.reshape(-1), rest)
-    keys = []
-    for odd in (0x9E3779B1, 0x85EBCA77):
-        # Sums of words that are mixed with their places, as in multiply-xorshift hashing.
-        x = (words ^ jnp.asarray(_PLACES, jnp.uint32)) * jnp.uint32(odd)
-        x = (x ^ (x >> 15)) * jnp.uint32(0xC2B2AE3D)
-        x = (x ^ (x >> 13)) * jnp.uint32(0x27D4EB2F)
-        keys.append((x ^ (x >> 16)).sum(dtype=jnp.uint32))
-    return jnp.stack(keys)
-
-
-def constant_where(condition: Array) -> Bits:
-    """Returns all squares where `condition` (bool []) holds, else none."""
-    word = jnp.where(condition, jnp.uint32(0xFFFFFFFF), jnp.uint32(0))
-    return Bits(word, word)
-
-
-_PLACES = np.random.default_rng(0).integers(1, 2**32, 25, dtype=np.uint32)
-_RIGHTS = np.zeros(64, np.uint8)
-_RIGHTS[[0, 4, 7, 56, 60, 63]] = [2, 3, 1, 8, 12, 4]
-
-
 def _joints(fen: str) -> tuple[str, str]:
     """Returns FEN without spaces, and with "_" in their places."""
     return fen.replace(" ", ""), fen.replace(" ", "_")
-
-
-def _sides(state: State) -> tuple[Array, Array]:
-    """Returns the pieces of the side to move and of the other, uint32 [6, 2] each."""
-    first = state.turn == 0
-    return (
-        jnp.where(first, state.pieces[0], state.pieces[1]),
-        jnp.where(first, state.pieces[1], state.pieces[0]),
-    )
-
-
-def _packed(sets: Sequence[Bits], size: int) -> list[Array]:
-    """Returns int32 [] words of two ranks each."""
-    words = []
-    for bits in sets:
-        quarters = [bits.lo & 0xFFFF, bits.lo >> 16, bits.hi & 0xFFFF, bits.hi >> 16]
-        words += [quarter.astype(jnp.int32) for quarter in quarters[: (size + 1) // 2]]
-    return words
-
-
-def _unpacked(private: Array, size: int) -> list[Bits]:
-    """Returns the five sets that `_packed` wrote."""
-    per = (size + 1) // 2
-    words = private[:-1].reshape(5, per).astype(jnp.uint32)
-    words = jnp.pad(words, ((0, 0), (0, 4 - per)))
-    return [Bits(w[0] | w[1] << 16, w[2] | w[3] << 16) for w in words]
-
-
-def _coloured(view: np.ndarray, player: int) -> np.ndarray:
-    """Returns a view with White's pieces as 1 to 6 and Black's as 7 to 12."""
-    swapped = np.where(view > 6, view - 6, view + 6)
-    return view if player == 0 else np.where(view > 0, swapped, view)
 
 
 ENTRY = Entry(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 
+import dark_chess_lockstep
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -80,24 +81,39 @@ def test_sequences_of_four_moves(fen: str) -> None:
     assert count_sequences(games.DarkChess(fen=fen).positions, 4) == list(COUNTS[fen])
 
 
-@pytest.mark.parametrize(("size", "count"), [(4, 10), (8, 1)])
-def test_lockstep_with_openspiel(size: int, count: int) -> None:
+def test_lockstep_with_openspiel() -> None:
     pytest.importorskip("pyspiel", reason="OpenSpiel (extra `openspiel`) is the oracle")
-    import dark_chess_lockstep
-
-    plies, _ = dark_chess_lockstep.lockstep(size, count)
-    assert plies > 5 * count
+    found = dark_chess_lockstep.lockstep(4, 20)
+    assert found["plies"] > 100
+    assert found["own double step"] == 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("size", "count"), [(4, 300), (8, 40)])
+@pytest.mark.parametrize(("size", "count"), [(4, 1_000), (8, 60)])
 def test_more_lockstep_with_openspiel(size: int, count: int) -> None:
     """The named difference is met on the large board, and there is none on the small one."""
     pytest.importorskip("pyspiel", reason="OpenSpiel (extra `openspiel`) is the oracle")
-    import dark_chess_lockstep
+    found = dark_chess_lockstep.lockstep(size, count, seed=20_000)
+    assert found["white"] + found["black"] + found["draw"] == count
+    assert (found["own double step"] > 0) == (size == 8)
 
-    _, found = dark_chess_lockstep.lockstep(size, count, start=1_000)
-    assert set(found) == ({"own double step"} if size == 8 else set())
+
+@pytest.mark.parametrize(
+    ("size", "count"),
+    [(5, 20), *(pytest.param(size, 100, marks=pytest.mark.slow) for size in (4, 5, 6, 7, 8))],
+)
+def test_lockstep_with_a_slow_reference(size: int, count: int) -> None:
+    """On all sizes, of which OpenSpiel has two."""
+    found = dark_chess_lockstep.lockstep(size, count, "reference")
+    assert found["white"] + found["black"] + found["draw"] == count
+
+
+def test_one_ply_of_many_games_is_compiled_once() -> None:
+    dark_chess_lockstep.lockstep(4, 3, "reference")
+    _, ply, _ = dark_chess_lockstep.rules(4)
+    before = ply._cache_size()
+    dark_chess_lockstep.lockstep(4, 3, "reference", seed=1)
+    assert ply._cache_size() == before
 
 
 @pytest.mark.slow
