@@ -230,12 +230,16 @@ class SpotEngine:
     def _call(self, name: str, state: SpotState, *rest: Any) -> None:
         library = native.host_library("spots")
         assert library is not None
+        getattr(library, name)(self.tables.pointer, ctypes.byref(self.struct(state)), *rest)
+
+    def struct(self, state: SpotState) -> ctypes.Structure:
+        """Returns a state as native functions take it; it must outlive the call."""
         struct = _Struct(bits=self.bits)
         for i in range(2):
             for field in ("regret", "mean", "regret_scale", "mean_scale", "play"):
                 array = getattr(state, field)[i]
                 getattr(struct, field)[i] = array.ctypes.data if array.size else None
-        getattr(library, name)(self.tables.pointer, ctypes.byref(struct), *rest)
+        return struct
 
 
 def spot_engine(
