@@ -221,24 +221,28 @@ def _turn(
         silent = river_net.river_net(jax.random.key(0), buckets=chosen.buckets, width=8, depth=1)
         found = _turns.with_network(spot, net if leaf == "network" else silent, iterations)
     judged = leaf != "solved" or seed < chosen.curve_spots
-    gap = _turns.exploitability(spot, found.strategy, chosen.judge) if judged else float("nan")
+    gap = _turns.exploitability(spot, found.strategy, chosen.judge) if judged else None
     return {
         "leaf": leaf,
         "spot": seed,
         "iterations": iterations,
         "stack_pots": spot.effective_stack / spot.pot,
-        "exploitability_percent": 100 * gap,
-        "whole_percent": 100 * found.whole,
+        "exploitability_percent": None if gap is None else 100 * gap,
+        "whole_percent": None if found.whole is None else 100 * found.whole,
         "seconds": found.seconds,
         "processor_seconds": found.processor_seconds,
     }
 
 
 def _words(row: dict[str, Any]) -> str:
+    gaps = [
+        f"{row[key]:.2f}% of the pot{words}"
+        for key, words in (("exploitability_percent", ""), ("whole_percent", " with its rivers"))
+        if row[key] is not None
+    ]
     return (
         f"{row['leaf']}, turn {row['spot']}, stack {row['stack_pots']:.2f} pots, "
-        f"{row['iterations']} iterations: {row['exploitability_percent']:.2f}% of the pot "
-        f"({row['whole_percent']:.2f}% with its rivers), {row['seconds']:.2f} s"
+        f"{row['iterations']} iterations: {', '.join(gaps)}; {row['seconds']:.2f} s"
     )
 
 
@@ -254,18 +258,14 @@ def _table(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for key in ("exploitability_percent", "whole_percent", "seconds", "processor_seconds"):
             line[key] = _mean([r[key] for r in mine])
         worst = [r["exploitability_percent"] for r in mine]
-        line["worst_percent"] = max((x for x in worst if _is_number(x)), default=None)
+        line["worst_percent"] = max((x for x in worst if x is not None), default=None)
         lines.append(line)
     return lines
 
 
 def _mean(values: list[Any]) -> float | None:
-    numbers = [v for v in values if _is_number(v)]
+    numbers = [v for v in values if v is not None]
     return float(np.mean(numbers)) if numbers else None
-
-
-def _is_number(value: Any) -> bool:
-    return value is not None and bool(np.isfinite(value))
 
 
 def _figure(rows: list[dict[str, Any]], curve: list[dict[str, float]]) -> Any:
@@ -283,7 +283,7 @@ def _figure(rows: list[dict[str, Any]], curve: list[dict[str, float]]) -> Any:
     left.legend()
     turns = [r for r in rows if r["leaf"] != "errors"]
     for leaf, marker in zip(LEAVES, "os^", strict=True):
-        mine = [r for r in turns if r["leaf"] == leaf and _is_number(r["exploitability_percent"])]
+        mine = [r for r in turns if r["leaf"] == leaf and r["exploitability_percent"] is not None]
         counts = sorted({r["iterations"] for r in mine})
         several = {r["spot"] for r in mine if r["iterations"] != counts[0]} if counts else set()
         shown = [r for r in mine if r["spot"] in several] or mine

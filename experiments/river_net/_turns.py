@@ -29,13 +29,13 @@ class Found(NamedTuple):
         strategy: of both players.
         seconds: of iterations, by the clock.
         processor_seconds: the same on all processors together.
-        whole: exploitability with the rivers that came with it, share of the pot; NaN of a network.
+        whole: exploitability with the rivers that came with it, share of the pot, or None.
     """
 
     strategy: Strategy
     seconds: float
     processor_seconds: float
-    whole: float
+    whole: float | None
 
 
 def random_turn(
@@ -72,11 +72,8 @@ def random_turn(
 
 def with_network(spot: holdem.Spot, net: Net, iterations: int) -> Found:
     """Returns the turn solved with a network at its end, after so many iterations of dcfr."""
-    turn = river_net.turn_tree(spot, net)
-    river_net.solve_turn(turn, iterations=iterations)  # compiles
-    begin = time.process_time()
-    result = river_net.solve_turn(turn, iterations=iterations)
-    return Found(result.strategy, result.seconds, time.process_time() - begin, float("nan"))
+    result = river_net.solve_turn(river_net.turn_tree(spot, net), iterations=iterations)
+    return Found(result.strategy, result.seconds, result.processor_seconds, None)
 
 
 def exactly(spot: holdem.Spot, iterations: int) -> Found:

@@ -15,6 +15,7 @@ from jaxsolve.evaluate import expected_values
 from jaxsolve.holdem import river_net
 from jaxsolve.holdem.river_net._boards import bucket_shares, ties
 from jaxsolve.holdem.river_net._network import decode, encode
+from jaxsolve.holdem.river_net._values import _values
 from jaxsolve.solvers import cfr, dcfr, es_mccfr
 
 needs_native = pytest.mark.skipif(not native.available(), reason="no C++ compiler here")
@@ -142,7 +143,7 @@ def test_targets_are_those_of_the_spot_solver(stack: float) -> None:
         np.asarray(board.pair)[None],
         np.asarray(board.high)[None],
         ranges[None],
-        np.float32([stack]),
+        np.asarray([stack], np.float32),
     )
     pairs = ranges[0] @ np.asarray(river_net.check_down(board, jnp.asarray(ranges), "native")[1][0])
     worth = (ranges * values[0]).sum(1) / pairs
@@ -164,8 +165,10 @@ def test_an_untrained_network_says_that_betting_adds_nothing() -> None:
     want = 600 * np.asarray(shown)
     np.testing.assert_allclose(found[0][:, np.asarray(board.hands)], want, atol=600 * rounding)
     assert (np.delete(found, np.asarray(board.hands), -1) == 0).all()
-    changed = river_net.river_values(perturbed(net), [BOARD], weights, 200, 500)
-    assert np.abs(changed - found).max() > 1
+    traces = _values._cache_size()
+    changed = river_net.river_values(perturbed(net), [PLAYS], weights, 300, 100)
+    assert _values._cache_size() == traces  # second calls compile nothing
+    assert np.abs(changed - river_net.river_values(net, [PLAYS], weights, 300, 100)).max() > 1
 
 
 def test_ranges_weigh_what_betting_adds_to_zero() -> None:
@@ -211,6 +214,8 @@ def test_bad_input_is_refused_at_the_door() -> None:
     )  # fmt: skip
     with pytest.raises(ValueError, match="a turn has 4"):
         river_net.turn_tree(river, net)
+    with pytest.raises(ValueError, match="knows no rake"):
+        river_net.turn_tree(turn_spot(rake=0.05), net)
 
 
 @needs_native
@@ -305,8 +310,7 @@ def test_training_learns_and_both_engines_make_the_same_targets() -> None:
         river_net.river_source(net, river_net.RiverData(iterations=10, engine=e), batch=4)
         for e in engines
     ]
-    key = jax.random.key(7)
-    made = [jax.jit(s.sample)(net, s.init(key), key)[0] for s in sources]
+    made = [jax.jit(s.sample)(net, jnp.int32(0), jax.random.key(7))[0] for s in sources]
     np.testing.assert_allclose(made[0].beliefs, made[1].beliefs, atol=1e-6)
     np.testing.assert_allclose(made[0].values, made[1].values, atol=2e-3)
     held = river_net.solved_rivers(jax.random.key(1), river_net.RiverData(iterations=100), 16)

@@ -73,9 +73,10 @@ class RiverLeaves:
             player: whose.
             ranges: float [2, L, H], own reaches at the leaves.
         """
-        _, count, hands = ranges.shape
+        count = ranges.shape[1]
         rivers, buckets = self.even.shape
-        mass = (ranges.reshape(2 * count, hands) @ self.hats).reshape(2, count, rivers, buckets)
+        # One product for each player: that of whoever has not moved is then computed only once.
+        mass = jnp.stack([r @ self.hats for r in ranges]).reshape(2, count, rivers, buckets)
         alive = mass.sum(-1)
         some = alive[..., None] > 0
         shares = jnp.where(some, mass / jnp.where(some, alive[..., None], 1), self.even)

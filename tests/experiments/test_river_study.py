@@ -35,17 +35,23 @@ def test_river_net(tmp_path: Path) -> None:
         hands=60,
         most=1.0,
     )
-    report = river_net.main(True, tmp_path, settings=settings, say=len)
+    said: list[str] = []
+    report = river_net.main(True, tmp_path, settings=settings, say=said.append)
     found = json.loads((tmp_path / "result.json").read_text())
     assert found["complete"]
     assert found["rows"][1:] == report.rows[1:]
     assert [r["leaf"] for r in report.rows] == ["errors", "network", "solved", "no river bets"]
     for row in report.rows[1:]:
         assert 0 < row["exploitability_percent"] < 200
-    # What an exact turn can be exploited for with other rivers is no more than with its own.
-    solved = report.rows[2]
-    assert solved["exploitability_percent"] < solved["whole_percent"] + 1
+    # With rivers that were solved for longer, an exact turn is worth more than with its own.
+    assert report.rows[2]["exploitability_percent"] < report.rows[2]["whole_percent"]
     assert (tmp_path / "river_net.png").stat().st_size > 1000
     assert load_net(tmp_path / "river_net.npz").format.hands == (8, 8)
-    again = river_net.main(True, tmp_path, settings=settings, say=len)
-    assert [r["leaf"] for r in again.rows] == [r["leaf"] for r in report.rows]
+    # A study that was stopped after its first turn does the rest alone.
+    found |= {"complete": False, "rows": found["rows"][:2]}
+    (tmp_path / "result.json").write_text(json.dumps(found))
+    said.clear()
+    again = river_net.main(True, tmp_path, settings=settings, say=said.append)
+    assert [line.split(",")[0] for line in said[1:]] == ["solved", "no river bets"]
+    assert again.rows[0] == report.rows[0]
+    assert again.rows[1] == found["rows"][1]
