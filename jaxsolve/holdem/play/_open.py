@@ -10,10 +10,12 @@ from jaxsolve.holdem._blueprint import HEADER, Blueprint
 from jaxsolve.holdem.play._acpc_agent import AcpcAgent, connect, listen, run_program
 from jaxsolve.holdem.play._agent import HandAgent
 from jaxsolve.holdem.play._blueprint_agent import BlueprintAgent
+from jaxsolve.holdem.play._search_agent import SearchAgent
 from jaxsolve.holdem.play._simple import AlwaysCall, RandomAgent
 
 AGENTS: dict[str, str] = {
     "blueprint:DIR": "a directory of jaxsolve holdem blueprint --out; DIR alone will do",
+    "search:DIR": "a blueprint that searches turn and river to the end",
     "always-call": "checks and calls",
     "random": "folds, calls and raises to any size",
     "acpc:HOST:PORT": "an agent that answers at an address, such as one of jaxsolve holdem serve",
@@ -41,6 +43,9 @@ def open_agent(text: str, *, patience: float = 60.0) -> HandAgent:
     outside = {"acpc": connect, "listen": listen, "program": run_program}
     if colon and rest and kind in outside:
         return outside[kind](rest, patience=patience)
+    if kind == "search" and rest:
+        below = BlueprintAgent(*Blueprint.load(Path(rest)).strategy, name=f"blueprint:{rest}")
+        return SearchAgent(below, name=text)
     folder = Path(rest if kind == "blueprint" and colon else text)
     if kind == "blueprint" or (folder / HEADER).is_file() or os.sep in text:
         made = Blueprint.load(folder)

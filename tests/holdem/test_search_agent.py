@@ -1,0 +1,131 @@
+"""An agent that searches turn and river: against solutions of the same spots, and at the table."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+from hand_agents import OTHER, STACK, blueprint, hands_of
+
+from jaxsolve import holdem
+from jaxsolve.holdem import play
+
+RIVER = {"river": {"bet": ["50%", "a"], "raise": ["a"]}}
+BOARD = holdem.parse_cards("Td9d6hQc2s")
+
+
+@functools.cache
+def agent() -> play.SearchAgent:
+    """Searches the river only, so that spots are small."""
+    return play.SearchAgent(blueprint(), menu=RIVER, first=3, iterations={3: 60})
+
+
+def at_river(*moves: int) -> play.PublicHand:
+    """Returns a hand that was limped and checked, after moves on the river (totals)."""
+    hand = play.new_hand(holdem.no_limit(), STACK)
+    for street in range(3):
+        hand = hand.act(hand.can.call).act(hand.can.call)
+        cards = BOARD[: 3 if street == 0 else 3 + street]
+        hand = hand.deal(cards[len(hand.board) :])
+    for to in moves:
+        hand = hand.act(to)
+    return hand
+
+
+def asked(seat: int, hand: play.PublicHand) -> tuple[play.RangePolicy, object]:
+    """Returns what the agent in a seat tells, asked at each of its decisions on the way."""
+    first, *rest = hand.path()
+    state = agent().begin(first, seat, number=0, key=1)
+    for here in [x for x in [first, *rest[:-1]] if x.actor == seat]:
+        _, state = agent().policy(state, here)
+    return agent().policy(state, hand)
+
+
+def test_the_river_is_played_as_its_spot_is_solved():
+    """Ranges of the blueprint on both sides; totals are those of the whole hand."""
+    hand = at_river()
+    told, _ = asked(0, hand)
+    ranges = [play.range_of(blueprint(), hand, seat) for seat in range(2)]
+    spot = holdem.Spot(
+        board=BOARD,
+        pot=200,
+        stack=(STACK - 100, STACK - 100),
+        ranges=tuple(x / x.max() for x in ranges),
+        sizes=holdem.parse_sizes(RIVER, streets=("river",)),
+        raise_cap=2,
+    )
+    exact = holdem.solve(spot, iterations=60, progress=False).node("")
+    assert told.totals.tolist() == [100, 200, STACK]
+    np.testing.assert_allclose(told.policy[exact.hands], exact.strategy, atol=1e-6)
+    np.testing.assert_allclose(told.reach, ranges[0], rtol=1e-9)
+    live = told.policy.sum(1)
+    np.testing.assert_allclose(live[live > 0], 1)
+    assert (live > 0).sum() == 1081
+
+
+def test_a_bet_that_is_not_on_the_menu_is_answered_and_remembered():
+    told, state = asked(1, at_river(237))
+    assert {-1, 237} < set(told.totals.tolist())
+    assert told.totals[-1] == STACK
+    tree = state.street.result.spot.betting
+    assert 237 in tree.action.tolist()
+    # The same bet again, after a search that did not hold it: the search is made anew.
+    first, state = asked(0, at_river())
+    raised = at_river(200, 777)
+    again, after = agent().policy(state, raised)
+    assert again.totals.tolist() == [-1, 777, STACK]
+    np.testing.assert_allclose(again.reach, first.reach * first.policy[:, 1])
+    assert after.street.hand == state.street.hand
+    assert 777 not in state.street.result.spot.betting.action.tolist()
+    assert 777 in after.street.result.spot.betting.action.tolist()
+
+
+def test_ranges_of_the_next_street_are_those_of_the_last_search():
+    """With the turn searched, what both did there is in the ranges of the river."""
+    both = play.SearchAgent(
+        blueprint(),
+        menu={"bet": ["a"], "raise": ["a"]},
+        iterations={2: 3, 3: 3},
+    )
+    hand = play.new_hand(holdem.no_limit(), STACK)
+    for street in range(2):
+        hand = hand.act(hand.can.call).act(hand.can.call)
+        hand = hand.deal(BOARD[: 3 + street][len(hand.board) :])
+    first, *rest = hand.path()
+    state = both.begin(first, 1, number=0, key=1)
+    for here in [x for x in [first, *rest] if x.actor == 1]:
+        _, state = both.policy(state, here)
+    turn = hand.act(hand.can.call)
+    mine, state = both.policy(state, turn)
+    theirs = state.street.result.node("")
+    river = turn.act(turn.can.call).deal(BOARD[4:])
+    checked = river.act(river.can.call)
+    told, after = both.policy(state, checked)
+    live = np.where(holdem.possible(BOARD), 1.0, 0.0)
+    want = np.zeros(1326)
+    want[theirs.hands] = theirs.strategy[:, 0]
+    want = want * state.street.ranges[0] * live
+    np.testing.assert_allclose(after.street.ranges[0], want / want.max(), rtol=1e-6)
+    own = mine.reach * mine.policy[:, 0] * live
+    np.testing.assert_allclose(told.reach, own, rtol=1e-9)
+    np.testing.assert_allclose(after.street.ranges[1], own / own.max(), rtol=1e-6)
+
+
+def test_it_plays_whole_hands_and_is_a_function_of_the_history():
+    """Against bets of any size; every move is legal, and equal keys play alike."""
+    assert isinstance(agent(), play.RangeAgent)
+    seats = (agent(), blueprint(OTHER))
+    one = hands_of(*seats, count=16)
+    assert sum(len(x.hand.betting) == 4 and x.hand.betting[3] != () for x in one) >= 2
+    other = hands_of(*seats, count=16)
+    assert [x.hand.betting for x in one] == [x.hand.betting for x in other]
+
+
+def test_what_it_cannot_play_is_refused():
+    with pytest.raises(ValueError, match="two players, not 3"):
+        play.SearchAgent(blueprint(players=3))
+    with pytest.raises(ValueError, match="street 1, 2 or 3, not 4"):
+        play.SearchAgent(blueprint(), first=4)
+    with pytest.raises(ValueError, match=r"no menu|sizes"):
+        play.SearchAgent(blueprint(), menu=RIVER, first=2)
