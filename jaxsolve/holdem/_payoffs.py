@@ -35,6 +35,10 @@ BLOCK = 32
 """Places of one block of the prefix sums."""
 
 
+HALF_LANES = 8
+"""Numbers of 16 bits to whose multiples rows are padded."""
+
+
 class Pays(enum.IntEnum):
     """What a leaf pays for; the numbers are those of `boards.h`."""
 
@@ -70,10 +74,12 @@ class Compatible:
 
     Attributes:
         holds: float [H, 52], 1 where the hand holds the card.
+        shares: float [52, H], the same minus half.
         live: float [B, H], 0 where the hand meets the board.
     """
 
     holds: Array
+    shares: Array
     live: Array
 
     def __call__(self, reach: Array) -> Array:
@@ -81,7 +87,7 @@ class Compatible:
         seen = reach * self.live[:, None]
         by_card = jnp.matmul(seen, self.holds, precision="highest")  # [B, T, 52]
         # Every hand is in two cards' sums, so half of all of them is the total.
-        shared = jnp.matmul(by_card, self.holds.T - 0.5, precision="highest")
+        shared = jnp.matmul(by_card, self.shares, precision="highest")
         return (seen - shared) * self.live[:, None]
 
 
@@ -131,7 +137,7 @@ class DenseShowdown:
 
     Attributes:
         matrix: [B, H, H], expected sign of own (row) against other hand; float, or bfloat16 where
-            the entries are whole numbers.
+            the entries are whole numbers, then padded by zeros to [B, P, P] (see `halved`).
     """
 
     matrix: Array
@@ -141,7 +147,9 @@ class DenseShowdown:
         if self.matrix.dtype != jnp.bfloat16:
             return jnp.einsum("bth,bjh->btj", reach, self.matrix, precision="highest")
         # bfloat16 times bfloat16 is exact in float32, and three of them hold all of its 24 bits.
-        parts, rest = [], reach
+        hands = reach.shape[-1]
+        more = self.matrix.shape[-1] - hands
+        parts, rest = [], jnp.pad(reach, ((0, 0), (0, 0), (0, more)))
         for _ in range(3):
             parts.append(rest.astype(jnp.bfloat16))
             rest = rest - parts[-1].astype(reach.dtype)
@@ -149,7 +157,9 @@ class DenseShowdown:
         values = jnp.einsum(
             "bth,bjh->btj", stacked, self.matrix, preferred_element_type=reach.dtype
         )
-        return values.reshape(reach.shape[0], 3, *reach.shape[1:]).sum(1)
+        values = values.reshape(reach.shape[0], 3, reach.shape[1], -1)[..., :hands]
+        # Small parts first; a sum over the axis would be a kernel of its own.
+        return (values[:, 2] + values[:, 1]) + values[:, 0]
 
 
 @jax.tree_util.register_dataclass
@@ -205,7 +215,18 @@ def compatible_form(cards: np.ndarray, live: np.ndarray) -> Compatible:
     """Returns the form of folds, from cards int [H, 2] and live bool [B, H]."""
     holds: Any = (cards[:, :, None] == np.arange(CARDS)).any(1).astype(float_type())
     there: Any = live.astype(float_type())
-    return Compatible(holds, there)
+    return Compatible(holds, np.ascontiguousarray(holds.T - holds.dtype.type(0.5)), there)
+
+
+def halved(signs: np.ndarray) -> DenseShowdown:
+    """Returns the form of showdowns by a product in 16 bits, from signs [B, H, H] of -1, 0 and 1.
+
+    Matrix units want rows of whole multiples of 16 bytes. Padding the matrix once spares a copy of
+    it in every iteration.
+    """
+    more = -signs.shape[-1] % HALF_LANES
+    half: Any = np.pad(signs, ((0, 0), (0, more), (0, more))).astype(jnp.bfloat16)
+    return DenseShowdown(half)
 
 
 def prefix_form(cards: np.ndarray, by_strength: Order, by_card: CardOrder) -> PrefixShowdown:

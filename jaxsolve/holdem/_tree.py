@@ -16,7 +16,7 @@ from jaxsolve.holdem._betting_tree import BettingTree, Kind
 from jaxsolve.holdem._boards import compatible, showdown_signs
 from jaxsolve.holdem._cards import HANDS
 from jaxsolve.holdem._leaf_groups import Rake, leaf_groups
-from jaxsolve.holdem._operators import payoffs
+from jaxsolve.holdem._operators import DENSE, payoffs
 from jaxsolve.holdem._payoffs import Pays, Placed
 from jaxsolve.holdem._runouts import Runouts, permuted_hands
 from jaxsolve.holdem._strength import strengths
@@ -66,11 +66,15 @@ def public_tree(
         hands: int32 [H], rows of `HANDS`.
         ranges: float [2, H], weights of each player's hands.
         rake: taken from the winner.
-        operator: "prefix", "dense" or "native", see `payoffs`.
+        operator: one of `OPERATORS`; the dense forms, made for accelerators, have no padding.
     """
     pairs = float(ranges[0] @ compatible(hands) @ ranges[1])
     players, tables = zip(
-        *(_player(betting, streets, hands, ranges[i], i) for i in range(2)), strict=True
+        *(
+            _player(betting, streets, hands, ranges[i], i, unpadded=operator in DENSE)
+            for i in range(2)
+        ),
+        strict=True,
     )
     placed = []
     for group in leaf_groups(betting, len(streets), rake):
@@ -94,6 +98,8 @@ def _player(
     hands: np.ndarray,
     reach: np.ndarray,
     player: int,
+    *,
+    unpadded: bool,
 ) -> tuple[PlayerTree, PlayerRows]:
     nodes, boards, parents, widths, actions, levels = [], [], [], [], [], []
     last: list[np.ndarray] = []
@@ -137,9 +143,8 @@ def _player(
         public=np.arange(len(at), dtype=np.int32),
         level=_join(levels),
     )
-    tree, place = player_tree(
-        rows, hands=len(hands), symmetry=_symmetry(betting, streets, hands, at, board)
-    )
+    symmetry = _symmetry(betting, streets, hands, at, board)
+    tree, place = player_tree(rows, hands=len(hands), symmetry=symmetry, unpadded=unpadded)
     return tree, PlayerRows(at, board, rows, place, last)
 
 

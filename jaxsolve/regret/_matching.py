@@ -79,6 +79,15 @@ def adaptive_regret_matching(*, longest: Any = 5.0) -> Minimizer:
     return Minimizer(Partial(_init_adaptive), Partial(_update_adaptive, longest))
 
 
+def follows_from_regret(minimizer: Minimizer) -> bool:
+    """Returns whether every policy is proportional to the positive cumulative regrets alone.
+
+    So it is in regret matching without prediction, whatever is discounted and clipped.
+    """
+    numbers = minimizer.coefficients
+    return isinstance(numbers, Partial) and numbers.args[1] is None
+
+
 def normalise(weights: Array, legal: Array) -> Array:
     """Returns weights [A, ...] >= 0 divided by their sum; uniform over `legal` where it is 0."""
     total = weights.sum(0)

@@ -18,6 +18,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxsolve.regret import Step, normalise
+from jaxsolve.solvers._levels import Carry, iterate_levels, policy_of, sweeps_levels
 from jaxsolve.solvers._solver import Solver
 from jaxsolve.tree import (
     Blocks,
@@ -40,7 +41,8 @@ class SolveState(NamedTuple):
 
     Attributes:
         iteration: int32 [], iterations done.
-        minimizer: per block, the minimizer's state.
+        minimizer: per block, the minimizer's state; one for all sequences of a player [E, H] where
+            `sweeps_levels`.
         policy: blocks [A, N, ...] of the next iteration.
         reach: [S, ...], own reach of every sequence under `policy`.
         average: weighted mean of own reaches.
@@ -64,8 +66,9 @@ class Mean(NamedTuple):
 
     Attributes:
         mean: [S, ...], weighted mean of own reaches.
-        lost: [S, ...], the rounding error of `mean` so far, taken off the next step.
-        weight: float [...], total weight in units of the last iteration's.
+        lost: [S, ...], the rounding error of `mean` so far, taken off the next step; [0, ...] where
+            it is not carried along (`sweeps_levels`).
+        weight: float [...], total weight in units of the last iteration's; [] likewise.
     """
 
     mean: Array
@@ -90,15 +93,24 @@ def init_state(tree: PublicTree, solver: Solver, policy: Policy | None = None) -
 
     Raises:
         AssertionError: the policy has not the shapes of the tree.
+        ValueError: there is one, and the loop would take it from the regrets (`sweeps_levels`).
     """
+    by_levels = sweeps_levels(tree, solver)
     if policy is not None:
         check_policy(tree, policy.players)
+        if by_levels:
+            raise ValueError(
+                f"{solver.name} starts from the uniform policy on a tree without padding; make the "
+                'tree in another form, such as spot_tree(spot, operator="prefix")'
+            )
     start = policy.players if policy is not None else tuple(uniform(p) for p in tree.players)
     start = tuple(apply_locks(p, b) for p, b in zip(tree.players, start, strict=True))
     reach = tuple(reach_of(p, b) for p, b in zip(tree.players, start, strict=True))
     # `run` donates its state, which must therefore share no buffer with the caller's policy, nor
     # with the tree (the reach of a player who never acts is the tree's own array).
     start, reach = jax.tree.map(jnp.copy, (start, reach))
+    if by_levels:
+        return _state_of_levels(tree, solver, start, reach)
     return SolveState(
         iteration=jnp.zeros((), jnp.int32),
         minimizer=tuple(tuple(solver.minimizer.init(b) for b in blocks) for blocks in start),
@@ -114,6 +126,8 @@ def init_state(tree: PublicTree, solver: Solver, policy: Policy | None = None) -
 
 def iterate(tree: PublicTree, solver: Solver, state: SolveState, horizon: Array) -> SolveState:
     """Returns the state after one iteration, in which every player updates once."""
+    if sweeps_levels(tree, solver):
+        return _run_levels(tree, solver, state, 1, horizon)
     dtype = tree.players[0].root_reach.dtype
     t = (state.iteration + 1).astype(dtype)
     step = Step(t, jnp.asarray(horizon, dtype))
@@ -141,8 +155,51 @@ def run(
     tree: PublicTree, solver: Solver, state: SolveState, iterations: Array, horizon: Array
 ) -> SolveState:
     """Returns the state after a number of further iterations (int32 [], traced)."""
+    if sweeps_levels(tree, solver):
+        return _run_levels(tree, solver, state, iterations, horizon)
     one = functools.partial(iterate, tree, solver)
     return jax.lax.fori_loop(0, iterations, lambda _, s: one(s, horizon), state)
+
+
+def _state_of_levels(
+    tree: PublicTree, solver: Solver, policy: tuple[Blocks, ...], reach: tuple[Array, ...]
+) -> SolveState:
+    """Returns the state before the first iteration, in the form that `_levels` works on."""
+    without_empty = [r[p.root_reach.shape[0] :] for p, r in zip(tree.players, reach, strict=True)]
+    return SolveState(
+        iteration=jnp.zeros((), jnp.int32),
+        minimizer=tuple((solver.minimizer.init(r),) for r in without_empty),
+        policy=policy,
+        reach=reach,
+        average=tuple(
+            Mean(jnp.zeros_like(r), jnp.zeros_like(r[:0]), jnp.zeros((), r.dtype)) for r in reach
+        ),
+    )
+
+
+def _run_levels(
+    tree: PublicTree, solver: Solver, state: SolveState, iterations: Array | int, horizon: Array
+) -> SolveState:
+    """Returns the state after further iterations by `_levels`."""
+    means = state.average
+    carry = Carry(
+        regret=tuple(of[0] for (of,) in state.minimizer),
+        reach=state.reach,
+        mean=tuple(m.mean for m in means),
+        weight=means[0].weight,
+    )
+    carry = iterate_levels(tree, solver, carry, state.iteration, iterations, horizon)
+    return SolveState(
+        iteration=state.iteration + iterations,
+        minimizer=tuple(
+            (type(of)(new),) for (of,), new in zip(state.minimizer, carry.regret, strict=True)
+        ),
+        policy=tuple(policy_of(p, r) for p, r in zip(tree.players, carry.regret, strict=True)),
+        reach=carry.reach,
+        average=tuple(
+            Mean(new, m.lost, carry.weight) for m, new in zip(means, carry.mean, strict=True)
+        ),
+    )
 
 
 def average_policy(tree: PublicTree, state: SolveState) -> Policy:

@@ -61,6 +61,7 @@ from jaxsolve.tree._public_tree import PublicTree as PublicTree
 from jaxsolve.tree._public_tree import apply_locks as apply_locks
 from jaxsolve.tree._public_tree import join_blocks as join_blocks
 from jaxsolve.tree._public_tree import leaf_values as leaf_values
+from jaxsolve.tree._public_tree import mean_over as mean_over
 from jaxsolve.tree._public_tree import reach_of as reach_of
 from jaxsolve.tree._public_tree import split_blocks as split_blocks
 from jaxsolve.tree._public_tree import uniform as uniform

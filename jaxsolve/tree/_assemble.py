@@ -50,6 +50,7 @@ def player_tree(
     hands: int | None,
     bucket: Bucket = exact,
     symmetry: tuple[np.ndarray, Sequence[np.ndarray | None]] | None = None,
+    unpadded: bool = False,
 ) -> tuple[PlayerTree, SequenceLayout]:
     """Returns the numpy tensors of one player, and where each sequence went.
 
@@ -58,6 +59,7 @@ def player_tree(
         hands: H of a tree with a hand axis, else None.
         bucket: rounds the rows of a block up.
         symmetry: (int [R], which of the groups each row belongs to, `Block.orbit` of each group).
+        unpadded: a block for each number of actions instead of some padding; where there are hands.
     """
     kind, orbits = symmetry if symmetry is not None else (np.zeros(rows.num_rows, int), [None])
     place = np.zeros(rows.num_sequences, np.int64)
@@ -69,7 +71,7 @@ def player_tree(
     for depth in range(int(rows.level.max(initial=-1)) + 1):
         members = np.flatnonzero(rows.level == depth)
         blocks, row_count, level_start = [], 0, start
-        for group in _groups(members, width, kind):
+        for group in _groups(members, width, kind, unpadded):
             longest, count = int(width[group].max()), bucket(len(group))
             legal = np.zeros((longest, count), bool)
             legal[:, : len(group)] = np.arange(longest)[:, None] < width[group]
@@ -94,14 +96,17 @@ def player_tree(
     reach: Any = np.asarray(rows.root_reach)
     if hands is not None:
         reach = np.broadcast_to(reach.reshape(rows.roots, -1), (rows.roots, hands))
-    return PlayerTree(tuple(levels), tuple(children), reach.astype(float_type())), SequenceLayout(
-        place, start
-    )
+    tree = PlayerTree(tuple(levels), tuple(children), reach.astype(float_type()), unpadded)
+    return tree, SequenceLayout(place, start)
 
 
-def _groups(members: np.ndarray, width: np.ndarray, kind: np.ndarray) -> list[np.ndarray]:
+def _groups(
+    members: np.ndarray, width: np.ndarray, kind: np.ndarray, unpadded: bool
+) -> list[np.ndarray]:
     """Splits the rows of a level by kind and then by width."""
     kinds = [members[kind[members] == k] for k in np.unique(kind[members])]
+    if unpadded:
+        return [g[width[g] == w] for g in kinds for w in np.unique(width[g])]
     return [group for same in kinds for group in _width_groups(same, width)]
 
 

@@ -60,11 +60,13 @@ class PlayerTree:
         levels: blocks by own depth.
         children: per level, adds the values of its rows to the sequences above them.
         root_reach: float [roots, ...], own reach at the empty sequences: 1, or a range.
+        unpadded: there are hands, and no block has padding; solvers may then sweep whole levels.
     """
 
     levels: tuple[tuple[Block, ...], ...]
     children: tuple[GatherSum, ...]
     root_reach: Array
+    unpadded: bool = dataclasses.field(default=False, metadata={"static": True})
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -229,7 +231,7 @@ def values_of(
             a, n = block.legal.shape[:2]
             q = here[low : low + a * n].reshape(a, n, *here.shape[1:])
             if block.orbit is not None:
-                q = _mean_over(block.orbit, q)
+                q = mean_over(block.orbit, q)
             out.insert(j, q)
             values.append(row_value(k + j, q))
             low += a * n
@@ -282,8 +284,8 @@ def apply_locks(player: PlayerTree, policy: Blocks) -> Blocks:
     )
 
 
-def _mean_over(orbit: Array, values: Array) -> Array:
-    """Returns values [..., H] averaged over the images of each hand."""
+def mean_over(orbit: Array, values: Array) -> Array:
+    """Returns values [..., H] averaged over the images int32 [G, H] of each hand."""
     total = values
     for images in orbit[1:]:  # the first is the identity
         total = total + values[..., images]
