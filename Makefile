@@ -35,6 +35,7 @@ help:
 	@echo 'make notebooks  check that notebook pairs agree, and execute them'
 	@echo 'make write-notebooks  write each notebook anew from its .py half, with outputs'
 	@echo 'make docs       build the documentation into site/'
+	@echo 'make devices    what programs compile to for an H100 (4 GB of plug-ins, no GPU)'
 	@echo 'make bench      speed against OpenSpiel and LiteEFG (needs a C++17 compiler)'
 	@echo 'make fuzz       faults found in MINUTES=60 of random games, inputs, kills and sanitizers'
 	@echo 'make ci         what has to pass before a change lands'
@@ -83,6 +84,9 @@ write-notebooks: .venv/dev
 docs: .venv/dev
 	NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --strict
 
+devices: .venv/devices
+	$(RUN)/jaxsolve devices
+
 bench: .venv/bench
 	$(RUN)/jaxsolve bench --against openspiel,liteefg
 
@@ -106,6 +110,9 @@ clean:
 
 .venv/bench: .venv/python pyproject.toml
 	@extra=bench,plot; wheels=; $(INSTALL)
+
+.venv/devices: .venv/python pyproject.toml
+	@extra=devices,plot; wheels=--only-binary=:all:; $(INSTALL)
 
 # The oldest Python with the lowest versions that pyproject.toml allows, in an environment of their
 # own. Old packages use what the newest ones below them deprecate: such warnings are no errors there.
@@ -132,4 +139,4 @@ clean:
 	    echo 'install the package python3-venv' >&2; rm -rf .venv; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: help env demo test test-slow test-floors lint types format notebooks write-notebooks docs bench fuzz ci clean
+.PHONY: help env demo test test-slow test-floors lint types format notebooks write-notebooks docs devices bench fuzz ci clean

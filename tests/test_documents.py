@@ -26,6 +26,7 @@ NOT_RUN = {
     "make": "makes the environment that runs the tests, and runs them",
     "python": "installs, or records results",
     "jaxsolve bench": "minutes; tests/bench has its parts",
+    "jaxsolve devices": "needs 4 GB of plug-ins; tests/devices has its parts",
     "jaxsolve reproduce": "hours, but for --quick; tests/experiments runs every study in small",
     "jaxsolve holdem serve": "plays until it is stopped; tests/cli has it",
     "jaxsolve holdem join": "needs a dealer; tests/cli has it",

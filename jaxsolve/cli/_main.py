@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from jaxsolve.cli import _bench, _compare, _games, _holdem, _play, _reproduce, _solve, _train, _view
+from jaxsolve.cli import (
+    _bench,
+    _compare,
+    _devices,
+    _games,
+    _holdem,
+    _play,
+    _reproduce,
+    _solve,
+    _train,
+    _view,
+)
 
 app = typer.Typer(
     add_completion=False,
@@ -19,6 +30,7 @@ app.command("solvers")(_games.solvers)
 app.command("solve")(_solve.solve)
 app.command("compare")(_compare.compare)
 app.command("bench")(_bench.bench)
+app.command("devices")(_devices.devices)
 app.command("play")(_play.play)
 app.command("train")(_train.train)
 app.command("view")(_view.view)

@@ -31,8 +31,8 @@ from jaxsolve.holdem._strength import strengths
 from jaxsolve.tree import build, float_type
 
 OPERATORS = ("native", "prefix", "dense", "dense_bf16")
-"""Forms of the payoff operator: C++ on a CPU, prefix sums, products with matrices, and products with
-matrices in 16 bits, into whose units a GPU takes reaches in three parts that lose nothing."""
+"""Forms of the payoff operator: C++ on a CPU, prefix sums, products with matrices, and the same
+in 16 bits for the matrix units of a GPU: reaches go in as three parts, which loses nothing."""
 
 DENSE = ("dense", "dense_bf16")
 

@@ -215,7 +215,8 @@ def compatible_form(cards: np.ndarray, live: np.ndarray) -> Compatible:
     """Returns the form of folds, from cards int [H, 2] and live bool [B, H]."""
     holds: Any = (cards[:, :, None] == np.arange(CARDS)).any(1).astype(float_type())
     there: Any = live.astype(float_type())
-    return Compatible(holds, np.ascontiguousarray(holds.T - holds.dtype.type(0.5)), there)
+    shares: Any = np.ascontiguousarray(holds.T - holds.dtype.type(0.5))
+    return Compatible(holds, shares, there)
 
 
 def halved(signs: np.ndarray) -> DenseShowdown:

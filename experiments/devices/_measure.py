@@ -1,0 +1,79 @@
+"""One program for one device: what is counted in it, and the least time an iteration can take."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from experiments.devices._compile import DEVICES, Device, compile_for
+from experiments.devices._hlo import Counts, count
+from experiments.devices._programs import PROGRAMS
+
+
+def measure(program: str, device: str) -> dict[str, Any]:
+    """Returns the row of a program on a device.
+
+    Args:
+        program: a key of `PROGRAMS`.
+        device: a key of `DEVICES`.
+
+    Raises:
+        RuntimeError: the plug-in of the device is not installed; says what installs it.
+    """
+    chip = DEVICES[device]
+    function, arguments = PROGRAMS[program].make(chip.platform)
+    begin = time.perf_counter()
+    compiled = compile_for(chip, function, arguments)
+    seconds = time.perf_counter() - begin
+    found = count(compiled.as_text() or "")
+    memory = compiled.memory_analysis()
+    kinds = found.kinds
+    return {
+        "program": program,
+        "device": device,
+        "kernels": found.kernels,
+        "fusions": kinds.get("fusion", 0),
+        "products": kinds.get("product", 0),
+        "copies": kinds.get("copy", 0),
+        "collectives": kinds.get("collective", 0),
+        "custom_calls": kinds.get("custom call", 0),
+        "in_command_buffers": found.recorded,
+        "bytes": found.read + found.written,
+        "bytes_read": found.read,
+        "bytes_written": found.written,
+        "flops": found.flops + found.half_flops,
+        "flops_16_bits": found.half_flops,
+        "argument_bytes": memory.argument_size_in_bytes,
+        "temp_bytes": memory.temp_size_in_bytes,
+        **floor(found, chip),
+        "peer": PROGRAMS[program].peer,
+        "peer_ms": PROGRAMS[program].peer_ms,
+        "compile_seconds": seconds,
+    }
+
+
+def floor(found: Counts, chip: Device) -> dict[str, Any]:
+    """Returns the milliseconds that launches, bytes and flops take at least, and their largest.
+
+    Launches come one after the other, so they count in full; bytes and flops of one kernel overlap,
+    and are compared as if those of all kernels did.
+    """
+    times: dict[str, float | None] = {
+        "launches": _over(found.kernels * (chip.launch_us or 0), chip.launch_us and 1e6),
+        "bytes": _over(found.read + found.written, chip.bandwidth),
+        "flops": _over(found.half_flops, chip.half_flops),
+    }
+    if times["flops"] is not None:
+        times["flops"] += _over(found.flops, chip.flops or chip.half_flops) or 0
+    known = {name: t for name, t in times.items() if t is not None}
+    most = max(known, key=lambda name: known[name]) if known else None
+    return {
+        **{f"{name}_ms": t for name, t in times.items()},
+        "floor_ms": None if most is None else known[most],
+        "bound_by": most,
+    }
+
+
+def _over(amount: float, rate: float | None) -> float | None:
+    """Returns milliseconds."""
+    return None if not rate else 1e3 * amount / rate
