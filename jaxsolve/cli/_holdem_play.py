@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -80,8 +81,9 @@ def match(
         if second in table:
             agents.append(_simple(agents[0], second))
         tables = [a for a in agents if isinstance(a, play.BlueprintAgent)]
-        players = tables[0].game.menu.players if tables else 2
-        chips = _stack(stack, tables)
+        below = _tables(agents)
+        players = below[0].game.menu.players if below else 2
+        chips = stack_of(stack, agents)
         same = len(tables) == 2 and tables[0].game.menu == tables[1].game.menu
         if hands is None and boards is None and same and players == 2:
             boards = 100
@@ -101,11 +103,11 @@ def match(
             if players > 2 and isinstance(agents[1], play.AcpcAgent):
                 raise ValueError(f"{second}: a program outside plays one seat, not several")
             values = None
-            if tables:
+            if below:
                 from jaxsolve.holdem import hand_values
 
                 with waiting("learning values for AIVAT"):
-                    values = hand_values((tables[0].game, tables[0].sums), seed=seed)
+                    values = hand_values((below[0].game, below[0].sums), seed=seed)
             found = play.play_match(
                 *([agents[0], *[agents[1]] * (players - 1)], chips),
                 hands=hands or 1_000,
@@ -156,9 +158,9 @@ def serve(
     if isinstance(who, play.AcpcAgent):
         play.close_agent(who)
         raise ValueError(f"{agent}: a program outside cannot play with several clients at once")
-    tables = [who] if isinstance(who, play.BlueprintAgent) else []
+    tables = _tables([who])
     server = play.HoldemServer(
-        *(who, _stack(stack, tables)),
+        *(who, stack_of(stack, [who])),
         players=_seats(players, tables),
         host=host,
         port=port,
@@ -196,12 +198,12 @@ def join(
 
     with waiting(f"opening {agent}"):
         who = play.open_agent(agent)
-    tables = [who] if isinstance(who, play.BlueprintAgent) else []
+    tables = _tables([who])
     seats = _seats(players, tables)
     with contextlib.closing(play.dial(address, patience=limit)) as lines:
         lines.send(he.VERSION)
         done = play.answer_dealer(
-            *(lines, who, he.no_limit(seats), _stack(stack, tables)),
+            *(lines, who, he.no_limit(seats), stack_of(stack, [who])),
             key=seed,
             seconds=seconds,
         )
@@ -275,8 +277,8 @@ def _simple(first: HandAgent, word: str) -> HandAgent:
     return play.BlueprintAgent(first.game, sums, name=word)
 
 
-def _stack(text: str | None, tables: list[BlueprintAgent]) -> int:
-    """Returns the chips of each player: what is said, or what tables are for, or 200 big blinds.
+def stack_of(text: str | None, agents: Iterable[HandAgent]) -> int:
+    """Returns the chips of each player: what is said, or what agents are for, or 200 big blinds.
 
     Raises:
         ValueError: these differ.
@@ -284,11 +286,19 @@ def _stack(text: str | None, tables: list[BlueprintAgent]) -> int:
     from jaxsolve.holdem import parse_stack
 
     chips = None if text is None else parse_stack(text)
-    for table in tables:
+    for table in _tables(agents):
         if chips not in (None, own := table.game.menu.stack):
             raise ValueError(f"{table.name} plays stacks of {own} chips, not {chips}")
         chips = own
     return 20_000 if chips is None else chips
+
+
+def _tables(agents: Iterable[HandAgent]) -> list[BlueprintAgent]:
+    """Returns the blueprints among agents, and those that agents search from."""
+    from jaxsolve.holdem import play
+
+    below = [agent.blueprint if isinstance(agent, play.SearchAgent) else agent for agent in agents]
+    return [agent for agent in below if isinstance(agent, play.BlueprintAgent)]
 
 
 def _that_tell(agents: list[HandAgent], players: int) -> tuple[RangeAgent, RangeAgent]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import sys
 from collections.abc import Callable
@@ -13,7 +12,7 @@ import typer
 
 from jaxsolve.cli import _setup
 from jaxsolve.cli._foreign import check_game
-from jaxsolve.waiting import waiting
+from jaxsolve.cli._terminal import Terminal
 
 if TYPE_CHECKING:
     from jaxsolve.evaluate import Arena
@@ -41,14 +40,25 @@ def play(
     matches: Annotated[int, typer.Option(help="how many; 0 for no end")] = 0,
     seat: Annotated[int, typer.Option(help="your seat in the first match; then by turns")] = 0,
     seed: Annotated[int, typer.Option(help="of the cards and of the agent")] = 0,
+    stack: Annotated[
+        str | None, typer.Option(help='of holdem at full size, such as "200bb"; a blueprint\'s')
+    ] = None,
 ) -> None:
     """Play a game against an agent. `?` is answered with help; end of input (Ctrl-D) stops.
 
     Agents play on the compiled game. Two need no table and play on the rules: the uniform one, and
     sog, whose search trees grow from the rules (--iterations is their number of simulations). By
     default card games are searched (resolving), other small games solved (equilibrium), and the
-    agent of a large game is uniform.
+    agent of a large game is uniform. `play holdem` takes the agents of `holdem match` as well, such
+    as search:DIR; `range` there draws its range and what it takes yours for.
     """
+    if game == "holdem" and agent not in (None, *AGENTS):
+        from jaxsolve.cli._play_holdem import play_holdem
+
+        play_holdem(agent, matches=matches, seat=seat, seed=seed, stack=stack)
+        return
+    if stack is not None:
+        raise ValueError('--stack is for "jaxsolve play holdem --agent" with an agent of hold\'em')
     if agent is not None and agent not in AGENTS:
         raise ValueError(f"unknown agent {agent!r}; choose one of {', '.join(AGENTS)}")
     if net is not None and agent not in (None, "sog"):
@@ -102,34 +112,6 @@ def play(
         print()
     finally:
         terminal.stop()
-
-
-class Terminal:
-    """A person at a terminal, who is told what goes on between a question and the next."""
-
-    def __init__(self) -> None:
-        self._going_on = contextlib.ExitStack()
-
-    def wait(self, what: str) -> None:
-        """Something begins that may take long."""
-        self.stop()
-        self._going_on.enter_context(waiting(what))
-
-    def stop(self) -> None:
-        """It is over."""
-        self._going_on.close()
-
-    def ask(self, prompt: str) -> str:
-        """Returns a line that is typed; afterwards the agent thinks."""
-        self.stop()
-        answer = input(prompt)
-        self.wait("thinking")
-        return answer
-
-    def tell(self, text: str) -> None:
-        """Prints a line."""
-        self.stop()
-        print(text, flush=True)
 
 
 def one_match(

@@ -37,6 +37,8 @@ from jaxsolve.holdem.play._match import play_match as play_match
 from jaxsolve.holdem.play._open import AGENTS as AGENTS
 from jaxsolve.holdem.play._open import close_agent as close_agent
 from jaxsolve.holdem.play._open import open_agent as open_agent
+from jaxsolve.holdem.play._person import Person as Person
+from jaxsolve.holdem.play._person import range_text as range_text
 from jaxsolve.holdem.play._phh import phh_actions as phh_actions
 from jaxsolve.holdem.play._phh import phh_text as phh_text
 from jaxsolve.holdem.play._play import AgentError as AgentError

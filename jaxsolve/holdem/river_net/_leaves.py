@@ -19,7 +19,7 @@ import numpy as np
 
 from jaxsolve.holdem._boards import CARDS
 from jaxsolve.holdem._cards import HANDS
-from jaxsolve.holdem._payoffs import Compatible
+from jaxsolve.holdem._payoffs import Compatible, compatible_form
 from jaxsolve.holdem.river_net._boards import bucket_shares, river_board, ties
 from jaxsolve.holdem.river_net._network import buckets_of, public_states
 from jaxsolve.nets import Net
@@ -131,7 +131,6 @@ def river_leaves(
     even = mine.sum(1)
     even = even / even.sum(-1, keepdims=True)
     leaf = np.arange(len(pot))
-    holds = (HANDS[hands][:, :, None] == np.arange(CARDS)).any(1).astype(np.float32)
     arrays: dict[str, Any] = {
         "hats": np.ascontiguousarray(mine.transpose(1, 0, 2).reshape(len(hands), -1)),
         "even": even.astype(np.float32),
@@ -140,10 +139,9 @@ def river_leaves(
         "amount": (pot / pairs / _RIVERS_OF_PAIR).astype(np.float32),
         "sequence": tuple(s.astype(np.int32) for s in sequence),
     }
-    live: Any = np.ones((1, len(hands)), np.float32)
     return RiverLeaves(
         net=net,
-        meets=Compatible(holds, live),
+        meets=compatible_form(HANDS[hands], np.ones((1, len(hands)), bool)),
         leaves=tuple(
             build(s, [leaf], n, pad=len(leaf)) for s, n in zip(sequence, sizes, strict=True)
         ),
