@@ -19,14 +19,16 @@ import functools
 from collections.abc import Sequence
 from typing import Annotated, Literal, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.game import Entry, Range, Reference, Seen, checked
+from jaxsolve.game import Entry, HiddenMoves, MoveTables, Range, Reference, Seen, checked
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
 
 from ._params import name_of
 from ._scotland_yard_maps import Map, named_map, taxi_map
+from ._scotland_yard_moves import detective_moves, evader_moves, tables_of
 
 PLAYING, CAUGHT, BLOCKED, FREE = 0, 1, 2, 3
 """Results, as they are announced after a detective's move."""
@@ -261,6 +263,26 @@ class ScotlandYard:
     def private_states(self, state: State) -> Array:
         """int32 [2]: the station of Mr X, from 0; the detectives have nothing to hide."""
         return jnp.stack([state.stations[0], jnp.zeros_like(state.stations[0])]).astype(jnp.int32)
+
+    def move_tables(self) -> MoveTables:
+        """What moves do to the station of Mr X."""
+        return tables_of(self.map)
+
+    def place(self, state: State, number: Array) -> State:
+        """The state with Mr X at another station."""
+        mine = jnp.asarray(number, state.stations.dtype)[None]
+        return state._replace(stations=jnp.concatenate([mine, state.stations[1:]]))
+
+    def hidden_moves(self, state: State) -> HiddenMoves:
+        """What whoever is to move may do, for every station of Mr X."""
+        mover = jnp.maximum(state.turn - 1, 0).astype(jnp.int32)
+        stations = state.stations[1:].astype(jnp.int32)
+        tickets, moves = state.tickets.astype(jnp.int32), state.moves.astype(jnp.int32)
+        evader = evader_moves(self.map, stations, tickets[0], state.doubles, state.phase, moves)
+        detective = detective_moves(
+            self.map, stations, tickets[1 + mover], tickets[0], mover, moves
+        )
+        return jax.tree.map(lambda x, y: jnp.where(state.turn == 0, x, y), evader, detective)
 
     def public_features(self, state: State) -> Array:
         """float [D S + D + 1 + (D + 1) K + 4]; for networks.

@@ -77,7 +77,7 @@ def play(
 
     def move(carry: tuple[Array, _Table, _Record]) -> tuple[Array, _Table, _Record]:
         step, tables, record = carry
-        tables, made = jax.vmap(lambda t, k: _move(arena, t, step, k, seats))(tables, keys)
+        tables, made = _move(arena, tables, step, keys, seats)
         made = made._replace(policies=made.policies[:, :width])
         return (
             step + 1,
@@ -99,7 +99,9 @@ def keys_of(key: PRNGKey, deal: Array | int, rotation: Array | int) -> tuple[PRN
 
 
 def _chosen(mine: Array, after: Array, before: Array) -> Array:
-    return before if after is before else jnp.where(mine, after, before)
+    if after is before:
+        return before
+    return jnp.where(mine.reshape(-1, *(1,) * (after.ndim - 1)), after, before)
 
 
 def _begin(arena: Arena, moves: PRNGKey, seats: tuple[Agent, ...]) -> _Table:
@@ -120,40 +122,65 @@ def drawn(cards: PRNGKey, dealt: Array, chance: Array) -> Array:
 
 def _move(
     arena: Arena,
-    table: _Table,
+    tables: _Table,
     step: Array,
     keys: tuple[PRNGKey, PRNGKey],
     seats: tuple[Agent, ...],
 ) -> tuple[_Table, _Record]:
-    """Returns (the table after a move, what was done)."""
+    """Returns (the tables after a move each, what was done), leading axis M.
+
+    An agent that is to move in none of the matches is not asked.
+    """
     cards, moves = keys
-    turn = arena.turn(table.position)
-    actor = jnp.where(table.over, TERMINAL, turn.actor)
-    chosen, policy = drawn(cards, table.dealt, turn.chance), turn.chance
-    minds = []
-    for i, (agent, mind) in enumerate(zip(seats, table.minds, strict=True)):
-        seen = arena.observation(table.position, i)
-        decision, after = agent.act(mind, seen, act_key(moves, step, i))
-        if jnp.shape(decision.policy) != (arena.num_actions,):
-            raise ValueError(
-                f"the agent {agent.name!r} decides by a policy of shape "
-                f"{jnp.shape(decision.policy)}, but {arena.name} has {arena.num_actions} actions"
-            )
-        mine = actor == i
-        chosen = jnp.where(mine, decision.action, chosen)
-        policy = jnp.where(mine, decision.policy, policy)
-        minds.append(jax.tree.map(functools.partial(_chosen, mine), after, mind))
-    allowed = turn.legal.at[chosen].get(mode="fill", fill_value=False)
+    turns = jax.vmap(arena.turn)(tables.position)
+    actors = jnp.where(tables.over, TERMINAL, turns.actor)
+    chosen = jax.vmap(drawn)(cards, tables.dealt, turns.chance)
+    policies, minds = turns.chance, []
+    for i, (agent, mind) in enumerate(zip(seats, tables.minds, strict=True)):
+        mine = actors == i
+
+        def ask(
+            mind: PyTree, mine: Array = mine, agent: Agent = agent, i: int = i
+        ) -> tuple[Array, Array, PyTree]:
+            seen = jax.vmap(lambda p: arena.observation(p, i))(tables.position)
+            acts = jax.vmap(lambda k: act_key(k, step, i))(moves)
+            decision, after = jax.vmap(agent.act)(mind, seen, acts)
+            if decision.policy.shape[1:] != (arena.num_actions,):
+                raise ValueError(
+                    f"the agent {agent.name!r} decides by a policy of shape "
+                    f"{decision.policy.shape[1:]}, but {arena.name} has {arena.num_actions} actions"
+                )
+            kept = jax.tree.map(lambda x, y: _chosen(mine, x, y), after, mind)
+            return decision.action.astype(jnp.int32), decision.policy, kept
+
+        def skip(mind: PyTree) -> tuple[Array, Array, PyTree]:
+            shapes = jax.eval_shape(ask, mind)
+            nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes[:2])
+            return *nothing, mind
+
+        action, policy, after = jax.lax.cond(mine.any(), ask, skip, mind)
+        chosen = jnp.where(mine, action, chosen)
+        policies = jnp.where(mine[:, None], policy, policies)
+        minds.append(after)
+    return jax.vmap(functools.partial(_after, arena))(
+        tables._replace(minds=tuple(minds)), actors, turns.legal, chosen, policies
+    )
+
+
+def _after(
+    arena: Arena, table: _Table, actor: Array, legal: Array, chosen: Array, policy: Array
+) -> tuple[_Table, _Record]:
+    """Returns (one table after an action, what was done)."""
+    allowed = legal.at[chosen].get(mode="fill", fill_value=False)
     status = jnp.where(actor >= 0, arena.status(table.position), 0)
     status = status | jnp.where((actor >= 0) & ~allowed, Status.ILLEGAL.value, 0)
     position = arena.step(table.position, jnp.where(allowed, chosen, 0))
     over = table.over | (status != 0) | (arena.turn(position).actor == TERMINAL)
-    after = _Table(
-        position,
-        over,
-        table.dealt + (actor == CHANCE),
-        tuple(minds),
-        table.status | status,
+    after = table._replace(
+        position=position,
+        over=over,
+        dealt=table.dealt + (actor == CHANCE),
+        status=table.status | status,
     )
     made = jnp.where(table.over, -1, chosen), jnp.where(table.over, 0, policy)
     return after, _Record(actor, *made)

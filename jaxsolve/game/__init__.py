@@ -7,6 +7,9 @@ from jaxsolve.game._check import check_rules as check_rules
 from jaxsolve.game._check import explained as explained
 from jaxsolve.game._efg import EfgGame as EfgGame
 from jaxsolve.game._efg import load_efg as load_efg
+from jaxsolve.game._hidden_piece import HiddenMoves as HiddenMoves
+from jaxsolve.game._hidden_piece import HidesPiece as HidesPiece
+from jaxsolve.game._hidden_piece import MoveTables as MoveTables
 from jaxsolve.game._openspiel import OPENSPIEL_PREFIX as OPENSPIEL_PREFIX
 from jaxsolve.game._openspiel import OpenSpielGame as OpenSpielGame
 from jaxsolve.game._openspiel import import_pyspiel as import_pyspiel

@@ -71,9 +71,6 @@ class Preset:
     def self_play(self, **options: Any) -> SelfPlaySettings:
         """Returns the settings of episodes and queries.
 
-        Nobody resigns and there is no end by `max_moves`: `sound_self_play` plays games whose
-        public states can be listed, which are short.
-
         Args:
             **options: other settings, by name.
         """

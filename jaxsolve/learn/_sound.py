@@ -11,7 +11,7 @@ them with fixed beliefs by GT-CFR, and send some queries of their own back. Exam
 
 Actors and solvers search in one batch, so that there is one program of GT-CFR. Differs from the
 paper in that all is synchronous: E decisions and S queries are one step, S chosen so that the queue
-neither runs dry nor over in the mean; and in that nobody resigns, for these games are short.
+neither runs dry nor over in the mean.
 """
 
 from __future__ import annotations
@@ -25,7 +25,14 @@ import jax
 import jax.numpy as jnp
 
 from jaxsolve.learn._data import Examples, Source, draw_beliefs
-from jaxsolve.learn._sound_play import Episode, Trajectory, fresh_episode, play, state_at
+from jaxsolve.learn._sound_play import (
+    Episode,
+    Limits,
+    Trajectory,
+    fresh_episode,
+    play,
+    state_at,
+)
 from jaxsolve.learn._sound_search import Queries, logged_search
 from jaxsolve.nets import Net, policy_prior
 from jaxsolve.public import ListedModel, PublicState
@@ -53,6 +60,10 @@ class SelfPlaySettings:
         greedy_after: decisions after which the likeliest action is played; never if None.
         temperature: of the prior, where the network has a policy head.
         queue: queries that can wait; the oldest go first when there are more.
+        resign_below: a player gives up where a search says that their private state is worth less,
+            in units of the largest payoff; nobody does if None.
+        no_resign: share of episodes in which nobody does; None for none of them.
+        max_moves: decisions after which an episode is a draw; none if None.
         fill: solvers without a query solve random beliefs of a random public state. Not in the
             paper.
     """
@@ -65,6 +76,9 @@ class SelfPlaySettings:
     p_td1: float = 0.0
     greedy_after: int | None = None
     temperature: float = 1.0
+    resign_below: float | None = None
+    no_resign: float | None = None
+    max_moves: int | None = None
     queue: int = 4096
     fill: bool = False
 
@@ -104,6 +118,9 @@ class SoundState(NamedTuple):
         searches: int32 [], of actors and of solvers with something to solve.
         asked: int32 [2], queries sent by actors and by solvers.
         lost: int32 [], queries that found no room.
+        resigned: int32 [], episodes that ended so.
+        cut: int32 [], episodes that were a draw by the limit of moves.
+        moves: int32 [], decisions of episodes that are over.
     """
 
     step: Array
@@ -114,6 +131,9 @@ class SoundState(NamedTuple):
     searches: Array
     asked: Array
     lost: Array
+    resigned: Array
+    cut: Array
+    moves: Array
 
 
 def sound_self_play(
@@ -136,7 +156,13 @@ def sound_self_play(
     _check(chosen)
     engine, first = resolver.engine, resolver.root
     search, model, hands = engine.options, engine.options.model, engine.hands
-    depth, episodes, solvers = model.depth, chosen.episodes, chosen.num_solvers
+    episodes, solvers = chosen.episodes, chosen.num_solvers
+    depth = min(model.depth, chosen.max_moves or model.depth)
+    limits = Limits(
+        -math.inf if chosen.resign_below is None else chosen.resign_below,
+        chosen.no_resign or 0.0,
+        chosen.max_moves or NEVER,
+    )
     slots = max(1, math.ceil(chosen.q_search), math.ceil(chosen.q_recursive))
     greedy_after = NEVER if chosen.greedy_after is None else chosen.greedy_after
     blank = init_resolving(engine, first)
@@ -147,7 +173,9 @@ def sound_self_play(
         keys = jax.random.split(key, episodes)
         return SoundState(
             step=zero,
-            episodes=jax.vmap(lambda key: fresh_episode(engine, first, depth, key))(keys),
+            episodes=jax.vmap(
+                lambda key: fresh_episode(engine, first, depth, key, no_resign=limits.no_resign)
+            )(keys),
             queue=Queue(
                 jax.tree.map(lambda x: _repeated(x, chosen.queue), first),
                 jnp.full((chosen.queue, 2, hands), 1 / hands, dtype),
@@ -159,6 +187,9 @@ def sound_self_play(
             searches=jnp.copy(zero),
             asked=jnp.zeros(2, jnp.int32),
             lost=jnp.copy(zero),
+            resigned=jnp.copy(zero),
+            cut=jnp.copy(zero),
+            moves=jnp.copy(zero),
         )
 
     def sample(net: Net, state: SoundState, key: PRNGKey) -> tuple[Examples, SoundState]:
@@ -174,7 +205,8 @@ def sound_self_play(
             random = draw_beliefs(told(roots)[1].possible, how).astype(dtype)
             beliefs = jnp.where(there[:, None, None], beliefs, random)
         works = there | chosen.fill
-        seats = jax.vmap(model.actor_of)(state.episodes.root)
+        # Where nobody has a choice (-1), it is player 0 who is asked.
+        seats = jnp.maximum(jax.vmap(model.actor_of)(state.episodes.root), 0)
         found, queries = searches(net, state, seats, roots, beliefs, keys["search"])
 
         slot = state.step % depth
@@ -190,6 +222,7 @@ def sound_self_play(
                 key,
                 epsilon=chosen.epsilon,
                 greedy_after=greedy_after,
+                limits=limits,
             )
         )(state.episodes, seats, acted, jax.random.split(keys["play"], episodes))
         sends = _counts(keys["count"], chosen, works, episodes, slots)
@@ -210,6 +243,9 @@ def sound_self_play(
             searches=state.searches + episodes + works.sum(),
             asked=state.asked + jnp.stack([sends[:episodes].sum(), sends[episodes:].sum()]),
             lost=state.lost + lost,
+            resigned=state.resigned + played.resigned.sum(),
+            cut=state.cut + played.cut.sum(),
+            moves=state.moves + jnp.where(played.ended, state.episodes.played + 1, 0).sum(),
         )
 
     def told(roots: PyTree) -> tuple[PyTree, PublicState]:
@@ -259,6 +295,9 @@ def sound_self_play(
             "outcome": state.outcome / jnp.maximum(state.ended, 1),
             "queue": state.queue.waiting,
             "queries_lost": state.lost,
+            "resigned": state.resigned,
+            "cut": state.cut,
+            "moves": state.moves / jnp.maximum(state.ended, 1),
         }
 
     numbers = (
@@ -378,6 +417,15 @@ def _check(settings: SelfPlaySettings) -> None:
     for name in ("epsilon", "p_td1"):
         if not 0 <= getattr(settings, name) <= 1:
             raise ValueError(f"{name} is a share between 0 and 1, not {getattr(settings, name)}")
+    if settings.resign_below is not None and not -1 <= settings.resign_below < 0:
+        raise ValueError(
+            f"resign_below={settings.resign_below} is a share of the largest payoff that is lost: "
+            "-1 to 0, such as -0.9"
+        )
+    if not 0 <= (settings.no_resign or 0) <= 1:
+        raise ValueError(f"no_resign is a share between 0 and 1, not {settings.no_resign}")
+    if settings.max_moves is not None and settings.max_moves < 1:
+        raise ValueError(f"max_moves={settings.max_moves} must be positive, or None")
     if not settings.temperature > 0:
         raise ValueError(f"temperature must be positive, not {settings.temperature}")
     sent = settings.episodes * max(1, math.ceil(settings.q_search))

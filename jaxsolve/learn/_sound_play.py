@@ -52,6 +52,7 @@ class Episode(NamedTuple):
         seats: where both players are, leading axis 2.
         trees: of their last searches, leading axis 2.
         trajectory: the last decisions.
+        resigns: bool [], whether players may resign in this episode.
     """
 
     root: PyTree
@@ -60,6 +61,7 @@ class Episode(NamedTuple):
     seats: ResolvingState
     trees: Branches
     trajectory: Trajectory
+    resigns: Array
 
 
 class Played(NamedTuple):
@@ -69,14 +71,35 @@ class Played(NamedTuple):
         ended: bool [], whether the episode is over.
         outcome: float [], to player 0; 0 if not.
         before: one entry of `Trajectory`, T decisions old: its outcome is known.
+        resigned: bool [], whether it ended so.
+        cut: bool [], whether it ended by the limit of moves, as a draw.
     """
 
     ended: Array
     outcome: Array
     before: Trajectory
+    resigned: Array
+    cut: Array
 
 
-def fresh_episode(engine: GrowingEngine, root: PyTree, depth: int, key: PRNGKey) -> Episode:
+class Limits(NamedTuple):
+    """How episodes end before the game does.
+
+    Attributes:
+        resign_below: float [], a player gives up where their private state is worth less, in units
+            of the largest payoff; -inf for never.
+        no_resign: float [], share of episodes in which nobody does.
+        max_moves: int32 [], decisions after which an episode is a draw.
+    """
+
+    resign_below: Any
+    no_resign: Any
+    max_moves: Any
+
+
+def fresh_episode(
+    engine: GrowingEngine, root: PyTree, depth: int, key: PRNGKey, *, no_resign: Any
+) -> Episode:
     """Returns an episode before its first decision.
 
     Args:
@@ -84,6 +107,7 @@ def fresh_episode(engine: GrowingEngine, root: PyTree, depth: int, key: PRNGKey)
         root: the first public state.
         depth: T.
         key: draws the private states.
+        no_resign: see `Limits`.
     """
     tree, hands = engine.blank(root), engine.hands
     actions, dtype = tree.action_reach.shape[2] - 1, tree.action_reach.dtype
@@ -100,7 +124,7 @@ def fresh_episode(engine: GrowingEngine, root: PyTree, depth: int, key: PRNGKey)
     both = jax.tree.map(lambda x: jnp.stack([x, x]), (init(engine, root), tree))
     trajectory = jax.tree.map(lambda x: jnp.broadcast_to(x, (depth, *x.shape)).copy(), entry)
     pair = deal(engine, root, dtype, key)
-    return Episode(root, pair, zero, both[0], both[1], trajectory)
+    return Episode(root, pair, zero, both[0], both[1], trajectory, _may_resign(key, no_resign))
 
 
 def play(
@@ -114,6 +138,7 @@ def play(
     *,
     epsilon: Any,
     greedy_after: Any,
+    limits: Limits,
 ) -> tuple[Episode, Played]:
     """Returns an episode after one decision.
 
@@ -127,6 +152,7 @@ def play(
         key: draws the action, chance, and the next deal.
         epsilon: share of uniform play in what is played.
         greedy_after: decisions of an episode after which the likeliest action is played.
+        limits: how it ends early.
     """
     model, growth = engine.options.model, found.growth
     transitions = model.transitions(growth.store)
@@ -137,7 +163,14 @@ def play(
     legal = transitions.legal[row, :, hand]
     odds = (1 - epsilon) * policy[:, hand] + epsilon * legal / jnp.maximum(legal.sum(), 1)
     action = jnp.where(episode.played >= greedy_after, jnp.argmax(odds), pick(odds, draws[0]))
-    ended, outcome, child, pair = step(transitions, row, public, episode.pair, action, draws[1])
+    over, outcome, child, pair = step(transitions, row, public, episode.pair, action, draws[1])
+    scale = transitions.scale[public]
+    resigned = episode.resigns & (
+        worth_at_focus(transitions, found, seat, hand) / scale < limits.resign_below
+    )
+    outcome = jnp.where(resigned, jnp.where(seat == 0, -scale, scale), outcome)
+    cut = ~over & ~resigned & (episode.played + 1 >= limits.max_moves)
+    ended = over | resigned | cut
 
     before = jax.tree.map(lambda x: x[slot], episode.trajectory)
     beliefs = beliefs_at_focus(transitions, found)
@@ -172,8 +205,32 @@ def play(
         seats=choose(ended, fresh, seats),
         trees=trees,
         trajectory=trajectory,
+        resigns=jnp.where(ended, _may_resign(dealt, limits.no_resign), episode.resigns),
     )
-    return after, Played(ended, jnp.where(ended, outcome, 0), before)
+    return after, Played(ended, jnp.where(ended, outcome, 0), before, resigned, cut)
+
+
+def _may_resign(key: PRNGKey, no_resign: Any) -> Array:
+    """Returns bool []; the deal is drawn with the key itself."""
+    return jax.random.uniform(jax.random.fold_in(key, 1)) >= no_resign
+
+
+def worth_at_focus(transitions: Transitions, found: Grown, seat: Array, hand: Array) -> Array:
+    """Returns float [], what a private state is worth to its player where the search was for.
+
+    Args:
+        transitions: of the public states.
+        found: the search.
+        seat: int32 [], the player who acts at the focus.
+        hand: int32 [], their private state.
+    """
+    growth, focus = found.growth, found.focus
+    width = growth.num_children
+    below = found.child_values[growth.up[focus], :, jnp.minimum(growth.step[focus], width - 1)]
+    worth = jnp.where(growth.step[focus] == width, found.root_values, below)[seat, hand]
+    reach = take(found.action_reach, focus)[:, 0]
+    mass = transitions.weights.against_one(growth.public[focus], seat, hand, reach)
+    return jnp.where(mass > 0, worth / jnp.where(mass > 0, mass, 1), 0)
 
 
 def step(

@@ -1,0 +1,58 @@
+"""Information set MCTS of this package as an opponent, with PimBot's belief over stations."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from experiments.sog_scotland_yard._pimbot import Memory, memory_of, take_in
+from games.scotland_yard import ScotlandYard
+from jaxsolve.game import Agent, Decision, Observation
+from jaxsolve.search.ismcts import Belief, World, first_world, ismcts
+from jaxsolve.types import Array, PRNGKey
+
+
+def ismcts_agent(game: ScotlandYard, simulations: int, *, uct_c: float = 1.0) -> Agent:
+    """Returns information set MCTS as an agent of either seat.
+
+    Args:
+        game: the rules.
+        simulations: of a search.
+        uct_c: exploration constant; payoffs are -1 and 1.
+
+    Raises:
+        ValueError: the number of simulations is not positive.
+    """
+    if simulations < 1:
+        raise ValueError(f"simulations={simulations} must be positive")
+    size = game.map.num_stations
+    longest = game.map.rounds * (1 + len(game.map.detectives)) + game.map.doubles + 1
+
+    def init(seat: Array, key: PRNGKey) -> Memory:
+        return memory_of(game, seat)
+
+    def act(memory: Memory, seen: Observation, key: PRNGKey) -> tuple[Decision, Memory]:
+        memory = take_in(game, memory, seen)
+        numbers = jnp.arange(size)
+        states = jax.vmap(lambda h: game.place(memory.state, h))(numbers)
+        # Mr X knows where he is; to detectives all of these worlds are one infostate.
+        own = jnp.broadcast_to(first_world(game).memory, (size, 2, 2))
+        own = own.at[:, 0, 0].add(numbers.astype(own.dtype))
+        real = numbers == memory.state.stations[0]
+        odds = jnp.where(memory.seat == 0, real, memory.possible).astype(float)
+        order = jnp.argsort(-odds, stable=True)  # the first world stands for the infostate
+        worlds = jax.tree.map(lambda x: x[order], World(states, own))
+        root, _ = ismcts(
+            game,
+            Belief(worlds, odds[order]),
+            key,
+            simulations=simulations,
+            uct_c=uct_c,
+            max_steps=longest,
+        )
+        policy = jnp.where(seen.legal, root.policy("max_visits"), 0)
+        even = seen.legal / seen.legal.sum()
+        policy = jnp.where(policy.sum() > 0, policy, even)
+        return Decision(jnp.argmax(policy).astype(jnp.int32), policy), memory
+
+    return Agent(init, act, f"ISMCTS({simulations})", game.name)
