@@ -264,6 +264,11 @@ class ScotlandYard:
         """int32 [2]: the station of Mr X, from 0; the detectives have nothing to hide."""
         return jnp.stack([state.stations[0], jnp.zeros_like(state.stations[0])]).astype(jnp.int32)
 
+    def longest(self) -> tuple[int, int]:
+        """Decisions in the longest game, double moves included, and reveals."""
+        here = self.map
+        return here.rounds * (1 + len(here.detectives)) + here.doubles, len(here.reveals)
+
     def move_tables(self) -> MoveTables:
         """What moves do to the station of Mr X."""
         return tables_of(self.map)

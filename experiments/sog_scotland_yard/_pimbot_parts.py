@@ -43,9 +43,22 @@ class Board(NamedTuple):
     taxi_only: Array
 
 
-@functools.cache
 def board_of(game: ScotlandYard) -> Board:
     """Returns the map of a game."""
+    found = _board_of(game)
+    return Board(
+        ticket=jnp.asarray(found.ticket),
+        place=jnp.asarray(found.place),
+        joined=jnp.asarray(found.joined),
+        distance=jnp.asarray(found.distance),
+        black=found.black,
+        taxi_only=jnp.asarray(found.taxi_only),
+    )
+
+
+@functools.cache
+def _board_of(game: ScotlandYard) -> Board:
+    """Returns the map with arrays of NumPy, which may be kept while a program is traced."""
     here = game.map
     slots = slots_of(here)
     joined = joined_counts(here)
@@ -63,14 +76,10 @@ def board_of(game: ScotlandYard) -> Board:
     if black >= 0:
         ferry = (joined[black] > near).any(1)
         taxi_only = ~joined[[k for k in ways if k]].any((0, 2)) & ~ferry
-    return Board(
-        jnp.asarray(slots.ticket),
-        jnp.asarray(slots.place),
-        jnp.asarray(joined),
-        jnp.asarray(distance.astype(np.int32)),
-        black,
-        jnp.asarray(taxi_only),
-    )
+    ticket: Any = slots.ticket
+    place: Any = slots.place
+    rest: Any = (joined, distance.astype(np.int32), black, taxi_only)
+    return Board(ticket, place, *rest)
 
 
 def taken_by(state: Any, size: int) -> Array:

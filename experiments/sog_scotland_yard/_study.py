@@ -33,7 +33,7 @@ from games.scotland_yard import ScotlandYard
 from jaxsolve import agents, evaluate, learn, nets
 from jaxsolve.files import write_atomic
 from jaxsolve.game import Agent
-from jaxsolve.public import HiddenPieceModel, HiddenRoot, hidden_piece_model
+from jaxsolve.public import hidden_piece_model
 from jaxsolve.search import GrowingEngine, Resolver, growing_resolver
 
 WIN_PAPER = {10: 99.0, 100: 97.1, 1_000: 83.6, 10_000: 65.8}
@@ -281,7 +281,7 @@ class Matches:
         if not isinstance(game, ScotlandYard):
             raise ValueError(f"{settings.game} is not Scotland Yard")
         self.game = game
-        self.model, self.root = model_of(self.game)
+        self.model, self.root = hidden_piece_model(self.game)
         most = self.model.depth + 2
         self.arena = evaluate.rules_arena(self.game, max_moves=most, max_rows=8)
         self.compiled: dict[Any, Agent] = {}
@@ -373,14 +373,6 @@ class Matches:
             count = int(min(max(1, mine / max(each, 1e-9)), 30_000))
             points.append(dataclasses.replace(trial, iterations=count))
         return points
-
-
-def model_of(game: ScotlandYard) -> tuple[HiddenPieceModel, HiddenRoot]:
-    """Returns a game's public states, with as many decisions as the longest game has."""
-    here = game.map
-    digits = 2 * len(here.reveals)
-    depth = here.rounds * (1 + len(here.detectives)) + here.doubles + digits
-    return hidden_piece_model(game, depth=depth)
 
 
 def wilson(wins: int, count: int) -> tuple[float, float]:

@@ -16,6 +16,8 @@ from jaxsolve.cli import (
     _play,
     _reproduce,
     _solve,
+
+    _tournament,
     _train,
     _view,
 )
@@ -33,6 +35,7 @@ app.command("bench")(_bench.bench)
 app.command("devices")(_devices.devices)
 app.command("play")(_play.play)
 app.command("train")(_train.train)
+app.command("tournament")(_tournament.tournament)
 app.command("view")(_view.view)
 app.command("reproduce")(_reproduce.reproduce)
 app.add_typer(_holdem.app, name="holdem")

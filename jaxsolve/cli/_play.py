@@ -216,10 +216,10 @@ def _from_rules(rules: Game, file: Path | None, simulations: int) -> Agent:
 
     import jaxsolve as js
     from jaxsolve import agents
-    from jaxsolve.public import room_for, rules_model
+    from jaxsolve.public import RulesModel, made_model, room_for, rules_model, top_of
     from jaxsolve.search.growing import growing_resolver
 
-    room = room_for(rules)
+    model, root = made_model(rules)
     value: Any = jax.tree_util.Partial(lambda state, beliefs: jnp.zeros_like(beliefs))
     prior = None
     if file is not None:
@@ -228,11 +228,21 @@ def _from_rules(rules: Game, file: Path | None, simulations: int) -> Agent:
         value = nets.load_net(file)
         if value.format.game != rules.name:
             raise ValueError(f"{file} is a network of {value.format.game}, not of {rules.name}")
-        room |= {"hands": value.format.hands, "scale": value.format.scale or 1.0}
+        listed = isinstance(model, RulesModel) and not top_of(rules)
+        if listed and (
+            model.hands != value.format.hands or model.format.scale != value.format.scale
+        ):
+            room = room_for(rules)
+            room |= {"hands": value.format.hands, "scale": value.format.scale or 1.0}
+            model, root = rules_model(rules, **room)
         prior = nets.policy_prior(value) if value.module.actions else None
-    model, root = rules_model(rules, **room)
     # Simulations that skip what is solved soon open all of a small game.
     resolver = growing_resolver(
-        model, js.cfr_plus(4.0), simulations=simulations, root=root, skip_solved=True
+        model,
+        js.cfr_plus(4.0),
+        simulations=simulations,
+        root=root,
+        skip_solved=True,
+        top=top_of(rules),
     )
     return agents.resolving(resolver, value, prior=prior, name="sog")

@@ -22,13 +22,20 @@ def train(
     width: Annotated[int, typer.Option(help="units of each layer of the network", min=1)] = 64,
     log_every: Annotated[int, typer.Option(help="steps between rows and checkpoints", min=1)] = 50,
     time_limit: Annotated[float | None, typer.Option(help="stop after so many seconds")] = None,
+    resign_below: Annotated[
+        float | None, typer.Option(help="value below which a player resigns, such as -0.9")
+    ] = None,
+    max_moves: Annotated[
+        int | None, typer.Option(help="moves after which an episode is a draw", min=1)
+    ] = None,
     seed: Annotated[int, typer.Option(help="of the network and of everything random", min=0)] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="go on from the checkpoint")] = False,
 ) -> None:
     """Train a network that says what a game is worth, for searches from the rules.
 
-    Two players, zero sum; the game is listed once for the sizes of its public states. The settings
-    are those of `learn.preset("generic")`. `jaxsolve play GAME --net OUT/network` plays it.
+    Two players, zero sum; the game is listed once for the sizes of its public states, but for games
+    of pgx and Scotland Yard in London, whose sizes are known. The settings are those of
+    `learn.preset("generic")`. `jaxsolve play GAME --net OUT/network` plays it.
     """
     _setup.check_out(out)
     check_game(game)
@@ -37,19 +44,22 @@ def train(
 
     import jaxsolve as js
     from jaxsolve.game import load
-    from jaxsolve.public import room_for, rules_model
+    from jaxsolve.public import made_model, top_of
     from jaxsolve.search import growing_resolver
 
     learn, nets = js.learn, js.nets
     rules = load(game)
     with waiting(f"listing the public states of {game}"):
-        model, root = rules_model(rules, **room_for(rules))
+        model, root = made_model(rules)
     chosen = learn.preset("generic")
     with waiting("making the network"):
         module = chosen.network(actions=model.num_actions, width=width)
         net = nets.make_net(model, module, jax.random.key(seed))
-        resolver = growing_resolver(model, js.cfr_plus(2.0), simulations=simulations, root=root)
-        settings = chosen.self_play(episodes=episodes, solvers=episodes, fill=True)
+        resolver = growing_resolver(
+            model, js.cfr_plus(2.0), simulations=simulations, root=root, top=top_of(rules)
+        )
+        limits = {"resign_below": resign_below, "no_resign": 0.2, "max_moves": max_moves}
+        settings = chosen.self_play(episodes=episodes, solvers=episodes, fill=True, **limits)
         source = learn.sound_self_play(resolver, settings)
     minibatch = min(chosen.minibatch, round(chosen.reuse * source.batch))
     plan = chosen.plan(steps=steps, batch=source.batch, minibatch=minibatch, seed=seed)

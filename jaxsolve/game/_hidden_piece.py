@@ -63,6 +63,10 @@ class HidesPiece(Game, Protocol):
     never again.
     """
 
+    def longest(self) -> tuple[int, int]:
+        """Returns (decisions in the longest game, times that the number is shown in it)."""
+        ...
+
     def move_tables(self) -> MoveTables:
         """Returns what moves do to the hidden number."""
         ...

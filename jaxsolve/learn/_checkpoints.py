@@ -8,6 +8,9 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+import jax
+import jax.numpy as jnp
+
 from jaxsolve.files import differences, write_atomic
 
 State = TypeVar("State", bound=Any)
@@ -27,7 +30,7 @@ class Checkpoints:
 
     def save(self, step: int, state: NamedTuple, curve: list[dict[str, float]]) -> None:
         """Writes a checkpoint, then the curve that belongs to it."""
-        self.manager.save(step, args=self.args.StandardSave(state._asdict()), force=True)
+        self.manager.save(step, args=self.args.StandardSave(_filled(state._asdict())), force=True)
         self.manager.wait_until_finished()
         text = json.dumps({"run": self.run, "curve": curve})
         write_atomic(self.folder / f"curve-{step}.json", text.encode())
@@ -49,6 +52,13 @@ class Checkpoints:
             header = json.loads(path.read_text())
             if wrong := differences(header["run"], self.run):
                 raise ValueError(f"{self.folder} holds a run with other settings ({wrong})")
-            found = self.manager.restore(step, args=self.args.StandardRestore(like._asdict()))
-            return type(like)(**found), header["curve"]
+            wanted = self.args.StandardRestore(_filled(like._asdict()))
+            found = self.manager.restore(step, args=wanted)
+            kept = jax.tree.map(lambda x, y: y if x.size else x, like._asdict(), found)
+            return type(like)(**kept), header["curve"]
         return like, []
+
+
+def _filled(state: Any) -> Any:
+    """Returns a state with one number in arrays that have none, which Orbax refuses."""
+    return jax.tree.map(lambda x: x if x.size else jnp.zeros(1, x.dtype), state)

@@ -387,7 +387,7 @@ def _push(queue: Queue, queries: Queries, sends: Array) -> tuple[Queue, Array]:
     over = jnp.maximum(count - room, 0)
 
     def put(ring: Array, new: Array) -> Array:
-        return ring.at[at].set(new.reshape(-1, *ring.shape[1:]), mode="drop")
+        return ring.at[at].set(new.reshape(flat.size, *ring.shape[1:]), mode="drop")
 
     return Queue(
         jax.tree.map(put, queue.root, queries.root),

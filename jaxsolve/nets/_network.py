@@ -13,6 +13,8 @@ pots count alike.
 from __future__ import annotations
 
 import dataclasses
+import math
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -23,8 +25,8 @@ import jax.numpy as jnp
 from jaxsolve.public import Described, PublicState, StateFormat, unit_of
 from jaxsolve.types import Array, PRNGKey, PyTree
 
-BODIES = ("mlp", "resnet")
-"""Bodies of a `ValueNetwork`."""
+BODIES = ("mlp", "resnet", "conv RxCxP")
+"""Bodies of a `ValueNetwork`; the last for a board of R rows, C columns and P planes."""
 
 
 class Output(NamedTuple):
@@ -56,7 +58,9 @@ class ValueNetwork(nn.Module):
     Attributes:
         width: units of a layer.
         depth: layers, or residual blocks of two.
-        body: "mlp" or "resnet".
+        body: "mlp" or "resnet", of flat features; or residual blocks of convolutions on a board, as
+            in AlphaZero with layer norms for batch norms, such as "conv 6x7x3" where features are
+            3 planes of 6 rows and 7 columns, planes last.
         activation: "relu" or "gelu".
         layer_norm: normalise before each activation of the MLP; the ResNet always does.
         actions: A, actions of the policy head; 0 for none.
@@ -85,7 +89,9 @@ class ValueNetwork(nn.Module):
         act = {"relu": nn.relu, "gelu": nn.gelu}[self.activation]
         flat = beliefs.reshape(*beliefs.shape[:-2], 2 * hands)
         # Beliefs sum to 1: times H they are of the order of 1 whatever the number of hands.
-        known = [features, flat * hands]
+        board = board_of(self.body)
+        seen = features if board is None else self._on_board(features, board, act)
+        known = [seen, flat * hands]
         if uniform is not None:
             known.append(uniform.reshape(flat.shape))
         x = jnp.concatenate(known, -1)
@@ -95,6 +101,8 @@ class ValueNetwork(nn.Module):
                 y = nn.Dense(self.width)(act(nn.LayerNorm()(x)))
                 x = x + nn.Dense(self.width)(act(nn.LayerNorm()(y)))
             x = act(nn.LayerNorm()(x))
+        elif board is not None:
+            x = act(nn.LayerNorm()(nn.Dense(2 * self.width)(x)))
         else:
             for _ in range(self.depth):
                 x = nn.Dense(self.width)(x)
@@ -107,6 +115,24 @@ class ValueNetwork(nn.Module):
             raw = nn.Dense(self.actions * hands)(x)
             logits = raw.reshape(*beliefs.shape[:-2], self.actions, hands)
         return Output(zero_sum(values, beliefs, possible), logits)
+
+    def _on_board(
+        self, features: Array, board: tuple[int, ...], act: Callable[[Array], Array]
+    ) -> Array:
+        """Returns features [..., rows * columns * width] after the blocks of convolutions."""
+        x = features.reshape(*features.shape[:-1], *board)
+        x = nn.Conv(self.width, (3, 3))(x)
+        for _ in range(self.depth):
+            y = nn.Conv(self.width, (3, 3))(act(nn.LayerNorm()(x)))
+            x = x + nn.Conv(self.width, (3, 3))(act(nn.LayerNorm()(y)))
+        x = act(nn.LayerNorm()(x))
+        return x.reshape(*features.shape[:-1], -1)
+
+
+def board_of(body: str) -> tuple[int, ...] | None:
+    """Returns (rows, columns, planes) of a body such as "conv 6x7x3"; None of another one."""
+    found = re.fullmatch(r"conv (\d+)x(\d+)x(\d+)", body)
+    return None if found is None else tuple(int(x) for x in found.groups())
 
 
 def zero_sum(values: Array, beliefs: Array, possible: Array) -> Array:
@@ -220,11 +246,17 @@ def make_net(
         ValueError: an unknown body or activation, a game without `public_features`, or
             `uniform_play=True` where nothing is listed.
     """
-    if module.body not in BODIES:
+    board = board_of(module.body)
+    if module.body not in BODIES[:-1] and board is None:
         raise ValueError(f"unknown body {module.body!r}; choose one of {', '.join(BODIES)}")
     if module.activation not in ("relu", "gelu"):
         raise ValueError(f'unknown activation {module.activation!r}; choose "relu" or "gelu"')
     format = game.format
+    if board is not None and math.prod(board) != format.num_features:
+        raise ValueError(
+            f"a body {module.body!r} (rows, columns, planes) takes {math.prod(board)} features; "
+            f"{format.game} has {format.num_features}"
+        )
     if not format.num_features:
         raise ValueError(
             f"{format.game} does not describe its public states, so a network cannot tell them "

@@ -16,6 +16,8 @@ from jaxsolve.public._infosets import advance_infoset as advance_infoset
 from jaxsolve.public._infosets import start_infoset as start_infoset
 from jaxsolve.public._listed import ListedModel as ListedModel
 from jaxsolve.public._listed import listed_model as listed_model
+from jaxsolve.public._made import made_model as made_model
+from jaxsolve.public._made import top_of as top_of
 from jaxsolve.public._model import Followable as Followable
 from jaxsolve.public._model import Followed as Followed
 from jaxsolve.public._model import PublicModel as PublicModel

@@ -63,6 +63,11 @@ class HiddenStore(NamedTuple):
     factor: Array
     payoff: Array
 
+    @property
+    def status(self) -> Array:
+        """int32 [], `Status` bits: 0, the tables have room for all moves."""
+        return jnp.zeros(self.kind.shape[:-1], jnp.int32)
+
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
@@ -349,13 +354,12 @@ def choose_state(where: Array, yes: Any, no: Any) -> Any:
 
 
 def hidden_piece_model(
-    game: HidesPiece, *, depth: int, scale: float = 1.0, uneven: float = 1e-6
+    game: HidesPiece, *, scale: float = 1.0, uneven: float = 1e-6
 ) -> tuple[HiddenPieceModel, HiddenRoot]:
     """Returns (the model of a game that hides one number, where its first decision is made).
 
     Args:
         game: the rules, with the methods of `game.HidesPiece`.
-        depth: decisions in the longest game.
         scale: the largest payoff, in the game's units.
         uneven: difference of probabilities of the first numbers that is rounding.
 
@@ -374,6 +378,8 @@ def hidden_piece_model(
     children = max(int(moves.child.max()) + 1, math.isqrt(hands - 1) + 1)
     digits: tuple[int, ...] = (1,) if hands <= children else (-(-hands // children), 1)
     tables = _tables(moves, children, digits)
+    decisions, reveals = game.longest()
+    depth = decisions + len(digits) * reveals
     rules, worlds = rules_model(
         game, depth=depth, worlds=hands, hands=(hands, 1), children=1, scale=scale
     )

@@ -26,19 +26,19 @@ ZERO = jax.tree_util.Partial(lambda state, beliefs: jnp.zeros_like(beliefs))
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "depth", "value"),
+    ("name", "value"),
     [
-        (CHASE, 12, 0.0),
-        ("scotland_yard(rounds=3)", 9, -1 / 3),
-        ("scotland_yard(rounds=4)", 12, None),
+        (CHASE, 0.0),
+        ("scotland_yard(rounds=3)", -1 / 3),
+        ("scotland_yard(rounds=4)", None),
     ],
 )
-def test_whole_trees_have_the_value_of_the_game(name: str, depth: int, value: float | None):
+def test_whole_trees_have_the_value_of_the_game(name: str, value: float | None):
     """CFR on the opened tree finds the value of the linear program; Mr X shows himself in CHASE."""
     game: Any = games.load(name)
     if value is None:
         value = js.solve_lp(js.compile(game)).value
-    model, root = hidden_piece_model(game, depth=depth)
+    model, root = hidden_piece_model(game)
     search = growing_search(model, js.cfr_plus(2.0), simulations=400, skip_solved=True)
     ranges = jnp.ones((2, max(model.hands)))
     got = jax.jit(gt_cfr)(search, ZERO, root, ranges, jax.random.key(0))
@@ -96,7 +96,7 @@ def test_tables_are_the_moves_of_the_rules(name: str):
 
 def test_bad_input():
     with pytest.raises(ValueError, match="have not the methods move_tables"):
-        hidden_piece_model(games.load("kuhn"), depth=3)  # type: ignore[arg-type]
+        hidden_piece_model(games.load("kuhn"))  # type: ignore[arg-type]
 
 
 class Exact:
@@ -191,7 +191,7 @@ def track(model: HiddenPieceModel, root: HiddenRoot, plays: int) -> Any:
 def test_beliefs_are_exact_tracking():
     """In random games in London: no observation is lost, beliefs sum to 1 and are the tracker's."""
     game: Any = games.load("scotland_yard(board=london)")
-    model, root = hidden_piece_model(game, depth=156)
+    model, root = hidden_piece_model(game)
     assert compared(game, model, root, 8, 0) > 250
 
 

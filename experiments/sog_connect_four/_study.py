@@ -1,0 +1,297 @@
+"""Connect four: a network trained by SoG with k = 1, and searches with it, judged exactly.
+
+Positions are one of each of so many games, uniform random ones and games of the trained search
+against itself, each cut at a random move. A move is optimal if it keeps the value of the game (win,
+draw or loss); the loss is what it gives away, 2 from won to lost. All searches have one network and
+equal simulations and play without noise: SoG the likeliest move of its average policy, mctx's
+MuZero-style search the most visited one, its Gumbel search the winner of its halving.
+
+Source: Schmid et al. 2023 (Student of Games) for the search; Danihelka et al. 2022 for the Gumbel
+search; the solver is BitBully.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from experiments._report import Report
+from experiments.sog_connect_four._board import (
+    COLUMNS,
+    PLANES,
+    ROWS,
+    board_model,
+    connect_four,
+    cut,
+    exact_values,
+    replay,
+)
+from experiments.sog_connect_four._searches import SEARCHES, SOLVER, best_moves
+from experiments.sog_scotland_yard import wilson
+from jaxsolve import learn, nets
+from jaxsolve.search import growing_resolver
+from jaxsolve.tree import pick
+
+COLUMNS_SHOWN = (
+    "positions",
+    "search",
+    "sims",
+    "optimal_share",
+    "low",
+    "high",
+    "value_loss",
+    "count",
+    "seconds",
+)
+
+UNIFORM = "uniform"
+"""Any legal move, for comparison."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """What to run.
+
+    Attributes:
+        minutes: of training at most.
+        steps: of training at most.
+        train_sims: s while training.
+        episodes: side by side.
+        width: channels of the network.
+        blocks: residual blocks.
+        simulations: s of the points.
+        positions: of each kind.
+        batch: searches side by side.
+        log_every: steps between checkpoints.
+    """
+
+    minutes: float = 60.0
+    steps: int = 20_000
+    train_sims: int = 32
+    episodes: int = 64
+    width: int = 32
+    blocks: int = 3
+    simulations: tuple[int, ...] = (1, 16, 64, 256)
+    positions: int = 2_000
+    batch: int = 50
+    log_every: int = 100
+
+
+QUICK = Settings(
+    steps=6,
+    train_sims=4,
+    episodes=4,
+    width=8,
+    blocks=1,
+    simulations=(1, 16),
+    positions=20,
+    batch=20,
+    log_every=3,
+)
+
+
+def main(
+    quick: bool,
+    out: Path,
+    *,
+    settings: Settings | None = None,
+    record: bool | None = None,
+    say: Callable[[str], None] = print,
+) -> Report:
+    """Returns a row for each kind of positions, search and number of simulations.
+
+    Args:
+        quick: a network that has learned for seconds, and few positions.
+        out: folder; a run that was stopped goes on where it was.
+        settings: instead of those of the full or the quick run.
+        record: also write the result of this device to the study's folder; by default for the full
+            run.
+        say: receives progress, a line at a time.
+    """
+    begin = time.perf_counter()
+    record = (not quick and settings is None) if record is None else record
+    chosen = settings or (QUICK if quick else Settings())
+    rows: list[dict[str, Any]] = []
+    report = Report("sog_connect_four", quick, 0.0, rows, columns=COLUMNS_SHOWN)
+    report.extra = {"settings": str(chosen), "complete": False}
+    earlier, spent = report.earlier(out, same=("settings",))
+    begin -= spent
+    exact_values(np.full((1, ROWS * COLUMNS), -1))  # the solver is missing before any work
+    net, curve = train(chosen, out, say)
+    report.extra["training"] = curve
+    kinds = {"random": random_games(chosen.positions), "self-play": own_games(net, chosen)}
+    for kind, games in kinds.items():
+        positions = cut(games, np.random.default_rng(1))
+        values = known_values(positions, out / f"{kind}.npz")
+        for search, s in [(UNIFORM, 0), *((x, s) for s in chosen.simulations for x in SEARCHES)]:
+            if len(rows) < len(earlier):
+                rows.append(earlier[len(rows)])
+                continue
+            start = time.perf_counter()
+            if search == UNIFORM:
+                rng = np.random.default_rng(2)
+                moves = np.array([rng.choice(np.flatnonzero(v < 9)) for v in values])
+            else:
+                moves = best_moves(search, net, s, positions, chosen.batch)
+            seconds = time.perf_counter() - start
+            rows.append(judged(values, moves) | {"positions": kind, "search": search, "sims": s})
+            rows[-1]["seconds"] = round(seconds, 2)
+            say(f"{kind}, {search}, s = {s}: {rows[-1]['optimal_share']:.3f} optimal")
+            report.seconds = time.perf_counter() - begin
+            report.save(out)
+    report.extra["complete"] = True
+    report.seconds = time.perf_counter() - begin
+    report.save(out, figure=_figure(rows))
+    if record:
+        report.record(Path(__file__).parent / "results")
+    return report
+
+
+def judged(values: np.ndarray, moves: np.ndarray) -> dict[str, Any]:
+    """Returns the entries of a row.
+
+    Args:
+        values: int8 [P, 7], exact values of moves to the mover, 9 where not legal.
+        moves: int [P].
+
+    Raises:
+        ValueError: a move is not legal.
+    """
+    got = values[np.arange(len(moves)), moves].astype(int)
+    if (got == 9).any():
+        raise ValueError(f"{(got == 9).sum()} moves are not legal")
+    best = np.where(values == 9, -9, values).max(1).astype(int)
+    hits = int((got == best).sum())
+    low, high = wilson(hits, len(moves))
+    return {
+        "optimal_share": hits / len(moves),
+        "low": low,
+        "high": high,
+        "value_loss": float((best - got).mean()),
+        "count": len(moves),
+    }
+
+
+def train(
+    settings: Settings, out: Path, say: Callable[[str], None]
+) -> tuple[nets.Net, list[dict[str, float]]]:
+    """Returns (the network, its curve); a run that was stopped goes on where it was."""
+    model, root = board_model()
+    resolver = growing_resolver(
+        model, SOLVER, simulations=settings.train_sims, root=root, top=1, tile=8
+    )
+    source = learn.sound_self_play(
+        resolver,
+        episodes=settings.episodes,
+        q_search=0.3,
+        q_recursive=0.1,
+        epsilon=0.05,
+        p_td1=0.5,
+        greedy_after=12,
+        resign_below=-0.9,
+        no_resign=0.2,
+        max_moves=ROWS * COLUMNS,
+        temperature=1.5,
+    )
+    plan = learn.Plan(
+        steps=settings.steps,
+        updates=1,
+        minibatch=256 if settings.episodes >= 32 else 16,
+        buffer=1 << 16 if settings.episodes >= 32 else 1 << 10,
+        policy_weight=1.0,
+        learning_rate=1e-3,
+    )
+    body = "conv " + "x".join(map(str, PLANES))
+    module = nets.ValueNetwork(settings.width, settings.blocks, body=body, actions=COLUMNS)
+    fresh = nets.make_net(model, module, jax.random.key(0), uniform_play=False)
+    trained = learn.train(
+        fresh,
+        source,
+        plan,
+        out=out / "training",
+        resume=True,
+        log_every=settings.log_every,
+        time_limit=60 * settings.minutes,
+        progress=False,
+    )
+    last = trained.curve[-1]
+    say(
+        f"trained {last['seconds']:.0f} s: {last['episodes']:.0f} games, "
+        f"{last['episodes'] / max(last['seconds'], 1e-9):.2f} a second, "
+        f"{last['searches_per_second']:.0f} searches a second, loss {last['loss']:.3g}"
+    )
+    return trained.net, trained.curve
+
+
+def random_games(count: int) -> np.ndarray:
+    """Returns int32 [G, 42], moves of uniform random games, -1 after the last."""
+    game = connect_four()
+
+    def one(key: Any) -> Any:
+        draws = jax.random.uniform(key, (ROWS * COLUMNS,))
+
+        def step(state: Any, draw: Any) -> tuple[Any, Any]:
+            legal = game.legal(state)
+            move = jnp.where(legal.any(), pick(legal.astype(float), draw), -1)
+            after = game.step(state, jnp.maximum(move, 0))
+            go = move >= 0
+            return jax.tree.map(lambda x, y: jnp.where(go, x, y), after, state), move
+
+        return jax.lax.scan(step, game.init(), draws)[1]
+
+    return np.asarray(jax.jit(jax.vmap(one))(jax.random.split(jax.random.key(1), count)))
+
+
+def own_games(net: nets.Net, settings: Settings) -> np.ndarray:
+    """Returns int32 [G, 42], games of SoG(s, 1) against itself after four random moves."""
+    game = connect_four()
+    games = random_games(settings.positions)
+    games[:, 4:] = -1
+    s = settings.train_sims
+
+    @jax.jit
+    def over(moves: Any) -> Any:
+        return jax.vmap(lambda m: ~game.legal(replay(m)).any())(moves)
+
+    for ply in range(4, ROWS * COLUMNS):
+        live = np.flatnonzero(~np.asarray(over(jnp.asarray(games))))
+        if not len(live):
+            break
+        games[live, ply] = best_moves("sog", net, s, games[live], settings.batch)
+    return games
+
+
+def known_values(positions: np.ndarray, path: Path) -> np.ndarray:
+    """Returns `exact_values`, kept in a file."""
+    if path.exists():
+        kept = np.load(path)
+        if np.array_equal(kept["positions"], positions):
+            return np.asarray(kept["values"])
+    values = exact_values(positions)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(path, positions=positions, values=values)
+    return values
+
+
+def _figure(rows: list[dict[str, Any]]) -> Any:
+    """Returns a figure: the share of optimal moves by simulations, a panel for each kind."""
+    from matplotlib.figure import Figure
+
+    kinds = list(dict.fromkeys(row["positions"] for row in rows))
+    figure = Figure(figsize=(4 * len(kinds), 3.5), layout="constrained")
+    for axes, kind in zip(figure.subplots(1, len(kinds), squeeze=False)[0], kinds, strict=True):
+        for search in SEARCHES:
+            mine = [r for r in rows if (r["positions"], r["search"]) == (kind, search)]
+            x, y = [r["sims"] for r in mine], [r["optimal_share"] for r in mine]
+            axes.plot(x, y, "o-", label=search)
+        axes.set(title=f"{kind} positions", xscale="log", xlabel="simulations")
+        axes.legend(fontsize=8)
+    figure.axes[0].set_ylabel("optimal moves")
+    return figure
