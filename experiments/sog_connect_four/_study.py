@@ -252,7 +252,7 @@ def random_games(count: int) -> np.ndarray:
 def own_games(net: nets.Net, settings: Settings) -> np.ndarray:
     """Returns int32 [G, 42], games of SoG(s, 1) against itself after four random moves."""
     game = connect_four()
-    games = random_games(settings.positions)
+    games = random_games(settings.positions).copy()
     games[:, 4:] = -1
     s = settings.train_sims
 

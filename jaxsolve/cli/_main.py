@@ -49,6 +49,8 @@ EXTRAS = {
     "pyspiel": "openspiel",
     "open_spiel": "openspiel",
     "pgx": "pgx",
+    "mctx": "boards",
+    "bitbully": "boards",
 }
 """Which extra of this package brings a package."""
 

@@ -1,0 +1,79 @@
+"""Self-play from rules: resigning, limits of moves, and runs on pgx's games that go on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+import games
+import jaxsolve as js
+from jaxsolve import learn, nets
+from jaxsolve.public import made_model, top_of
+from jaxsolve.search import growing_resolver
+
+PAPER = js.cfr_plus().simultaneous()
+
+
+def source_of(name: str, **options: Any) -> tuple[nets.Net, learn.Source]:
+    """A small network of a game, and self-play of four episodes."""
+    rules = games.load(name)
+    model, root = made_model(rules)
+    resolver = growing_resolver(model, PAPER, simulations=2, root=root, top=top_of(rules))
+    module = nets.ValueNetwork(8, 1, actions=model.num_actions)
+    net = nets.make_net(model, module, jax.random.key(0), uniform_play=False)
+    return net, learn.sound_self_play(resolver, episodes=4, q_search=0.0, **options)
+
+
+def counts(source: learn.Source, net: nets.Net, steps: int) -> dict[str, float]:
+    """What the source counts after some steps."""
+    state, step = source.init(jax.random.key(1)), jax.jit(source.sample)
+    for k in range(steps):
+        _, state = step(net, state, jax.random.key(2 + k))
+    assert source.counts is not None
+    return {k: float(v) for k, v in source.counts(state).items()}
+
+
+@pytest.mark.slow
+def test_episodes_end_by_resigning_and_by_the_limit():
+    net, limited = source_of("pgx:tic_tac_toe", max_moves=3)
+    found = counts(limited, net, 7)
+    assert found["episodes"] == found["cut"] == 8  # nobody can have won after three moves
+    assert (found["moves"], found["outcome"], found["resigned"]) == (3, 0, 0)
+    # Whoever is worth less than nothing gives up: some do, and nobody where nobody may.
+    net, gives_up = source_of("pgx:tic_tac_toe", resign_below=-1e-6)
+    found = counts(gives_up, net, 7)
+    assert found["resigned"] > 0
+    assert found["resigned"] <= found["episodes"]
+    net, stays = source_of("pgx:tic_tac_toe", resign_below=-1e-6, no_resign=1.0)
+    assert counts(stays, net, 7)["resigned"] == 0
+
+
+@pytest.mark.slow
+def test_a_run_on_a_game_of_pgx_goes_on_bit_for_bit(tmp_path: Path):
+    net, source = source_of("pgx:tic_tac_toe", max_moves=9, p_td1=0.5)
+    plan = learn.Plan(steps=4, updates=1, minibatch=4, buffer=64, policy_weight=1.0)
+    whole = learn.train(net, source, plan, progress=False)
+    learn.train(net, source, plan, out=tmp_path, until=2, log_every=2, progress=False)
+    parts = learn.train(net, source, plan, out=tmp_path, resume=True, log_every=2, progress=False)
+    for x, y in zip(*map(jax.tree.leaves, (whole.net.params, parts.net.params)), strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def test_bad_input():
+    rules = games.load("pgx:tic_tac_toe")
+    model, root = made_model(rules)
+    resolver = growing_resolver(model, PAPER, simulations=2, root=root, top=1)
+    for options, message in (
+        ({"resign_below": 0.5}, "resign_below=0.5 is a share"),
+        ({"no_resign": 2.0}, "no_resign is a share"),
+        ({"max_moves": 0}, "max_moves=0 must be positive"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            learn.sound_self_play(resolver, episodes=2, **options)
+    module = nets.ValueNetwork(8, 1, body="conv 3x3x1")
+    with pytest.raises(ValueError, match="takes 9 features; pgx:tic_tac_toe has 18"):
+        nets.make_net(model, module, jax.random.key(0), uniform_play=False)
