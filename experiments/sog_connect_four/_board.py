@@ -40,6 +40,7 @@ def connect_four() -> ConnectFour:
     return ConnectFour(**{f.name: getattr(game, f.name) for f in dataclasses.fields(game)})
 
 
+@functools.cache
 def board_model() -> tuple[RulesModel, Worlds]:
     """Returns the public states of connect four, and the first one."""
     return rules_model(

@@ -47,6 +47,7 @@ def best_moves(
     """
     if search not in SEARCHES:
         raise ValueError(f"no search {search!r}; choose one of {', '.join(SEARCHES)}")
+    board_model()  # it is made on the host
     act: Callable[..., Array] = _sog if search == "sog" else _mctx(search)
     out = []
     for low in range(0, len(positions), batch):

@@ -15,4 +15,5 @@ from jaxsolve.agents._searching import pluribus as pluribus
 from jaxsolve.agents._tournament import AgentPlayer as AgentPlayer
 from jaxsolve.agents._tournament import Entrant as Entrant
 from jaxsolve.agents._tournament import Rules as Rules
+from jaxsolve.agents._tournament import notation_of as notation_of
 from jaxsolve.agents._tournament import tournament as tournament

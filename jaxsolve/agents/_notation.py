@@ -117,6 +117,30 @@ class ChessNotation:
         return PIECES[mine - 1] + apart + takes + end + check
 
 
+def in_check(state: Any) -> bool:
+    """Returns whether the mover of a chess position is in check."""
+    board = np.asarray(state.inner._x.board).reshape(8, 8)  # [column, row], the mover's side first
+    column, row = (int(x[0]) for x in np.nonzero(board == 6))
+
+    def at(c: int, r: int) -> int:
+        return int(board[c, r]) if 0 <= c < 8 and 0 <= r < 8 else 0
+
+    jumps = [(a, b) for a in (-2, -1, 1, 2) for b in (-2, -1, 1, 2) if abs(a) != abs(b)]
+    if any(at(column + a, row + b) == -2 for a, b in jumps):
+        return True
+    if any(at(column + a, row + 1) == -1 for a in (-1, 1)):
+        return True
+    for a, b in [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1) if a or b]:
+        sliders = (-3, -5) if a and b else (-4, -5)
+        for far in range(1, 8):
+            found = at(column + far * a, row + far * b)
+            if found in sliders or (far == 1 and found == -6):
+                return True
+            if found:
+                break
+    return False
+
+
 def _square(number: int, black: bool) -> str:
     column, row = divmod(number, 8)
     return "abcdefgh"[column] + str((8 - row) if black else row + 1)

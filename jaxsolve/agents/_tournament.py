@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.agents._engine import EngineError
-from jaxsolve.agents._notation import ChessNotation, GoNotation
+from jaxsolve.agents._notation import ChessNotation, GoNotation, in_check
 from jaxsolve.agents._ratings import ratings
 from jaxsolve.files import write_atomic
 from jaxsolve.game import Agent, Observation, PgxGame
@@ -229,7 +229,7 @@ def play_game(
         board.play(word)
         if isinstance(notation, ChessNotation):
             check = "" if board.result is None or board.result == 0.5 else "#"
-            check = check or ("+" if _in_check(board.state) else "")
+            check = check or ("+" if in_check(board.state) else "")
             shorts.append(notation.short(state, words, word, check))
         else:
             shorts.append(word)
@@ -400,10 +400,3 @@ def _kept(rules: Rules, names: list[str], out: Path) -> list[dict[str, Any]]:
 def _known(word: str, board: Board) -> str:
     """Returns a program's word as the board writes it, whatever its case."""
     return next((w for w in board.words() if w.lower() == word.lower()), word)
-
-
-def _in_check(state: Any) -> bool:
-    """Returns whether the mover of a chess position is in check."""
-    from pgx._src.games.chess import _is_checked
-
-    return bool(_is_checked(state.inner._x))

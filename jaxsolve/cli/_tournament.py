@@ -86,8 +86,7 @@ def made(spec: Mapping[str, Any]) -> tuple[Rules, list[Entrant]]:
     Raises:
         ValueError: the game or a player does not fit; says why.
     """
-    from jaxsolve.agents import Entrant, GtpEngine, Rules, UciEngine
-    from jaxsolve.agents._tournament import notation_of
+    from jaxsolve.agents import Entrant, GtpEngine, Rules, UciEngine, notation_of
     from jaxsolve.game import PgxGame, load
 
     game = load(spec["game"])

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from jaxsolve import agents
+from jaxsolve.agents._notation import in_check
 from jaxsolve.agents._tournament import Board, notation_of, play_game
 from jaxsolve.cli._tournament import made, read_spec
 from jaxsolve.game import load_pgx
@@ -69,8 +70,6 @@ def test_words_and_records_of_chess_are_those_of_python_chess():
 
     board = Board(load_pgx("chess"))
     rng = np.random.default_rng(0)
-    from jaxsolve.agents._tournament import _in_check
-
     for _ in range(3):
         board.reset()
         theirs, shorts = chess.Board(), []
@@ -83,7 +82,8 @@ def test_words_and_records_of_chess_are_those_of_python_chess():
             board.play(word)
             want = theirs.san(move)
             theirs.push(move)
-            check = "#" if theirs.is_checkmate() else "+" if _in_check(board.state) else ""
+            assert in_check(board.state) == theirs.is_check()
+            check = "#" if theirs.is_checkmate() else "+" if in_check(board.state) else ""
             shorts.append(board.notation.short(state, words, word, check))
             assert shorts[-1] == want
     text = board.notation.record(("a", "b"), shorts, "1/2-1/2", "120 moves")
