@@ -1,0 +1,62 @@
+"""Studies of Scotland Yard and connect four: rows, what a stopped run leaves, judged moves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experiments.sog_connect_four._board import exact_values
+from experiments.sog_connect_four._study import judged
+from experiments.sog_scotland_yard import main, wilson
+from experiments.sog_scotland_yard._study import QUICK
+
+
+def test_wilson_is_the_closed_form():
+    low, high = wilson(8, 10)
+    assert (low, high) == pytest.approx((0.4901625, 0.9433178), abs=1e-5)
+    assert wilson(0, 10)[0] == pytest.approx(0, abs=1e-12)
+    assert wilson(10, 10)[1] == pytest.approx(1, abs=1e-12)
+
+
+def test_moves_are_judged_by_the_value_of_the_game():
+    values = np.array([[1, 0, -1, 9], [0, 0, -1, -1], [-1, -1, 9, 9]], np.int8)
+    row = judged(values, np.array([1, 1, 0]))
+    assert row["optimal_share"] == pytest.approx(2 / 3)
+    assert row["value_loss"] == pytest.approx(1 / 3)
+    with pytest.raises(ValueError, match="1 moves are not legal"):
+        judged(values, np.array([3, 0, 0]))
+
+
+@pytest.mark.slow
+def test_the_solver_sees_wins_and_losses():
+    """Three in a row on both sides: every move but one loses; the mover's own three win."""
+    pytest.importorskip("bitbully", reason='pip install "jaxsolve[boards]"')
+    moves = np.full((2, 42), -1)
+    moves[0, :5] = [2, 0, 3, 0, 4]  # first has 2, 3, 4 below: second must block, and cannot both
+    moves[1, :6] = [2, 0, 3, 0, 4, 6]  # first wins at 1 or 5
+    values = exact_values(moves)
+    assert (values[0] == -1).all()
+    assert values[1, 1] == values[1, 5] == 1
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_the_match_goes_on_where_it_was_stopped(tmp_path: Path):
+    """The quick study: a second run reads networks and games, and the row is the same."""
+    once = main(True, tmp_path, say=lambda _: None)
+    (row,) = once.rows
+    assert {"opponent", "opponent_iterations", "sims", "wins", "games", "low", "high"} <= set(row)
+    assert {"seconds_per_move", "win_paper"} <= set(row)
+    assert row["games"] == QUICK.games
+    found = json.loads((tmp_path / "result.json").read_text())
+    found |= {"complete": False, "rows": []}
+    (tmp_path / "result.json").write_text(json.dumps(found))
+    kept = json.loads((tmp_path / "matches.json").read_text())
+    (games,) = kept["points"].values()
+    assert len(games) == QUICK.games
+    again = main(True, tmp_path, say=lambda _: None)
+    same = {k: v for k, v in row.items() if "seconds" not in k}
+    assert same == {k: v for k, v in again.rows[0].items() if "seconds" not in k}
