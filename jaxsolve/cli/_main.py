@@ -16,7 +16,6 @@ from jaxsolve.cli import (
     _play,
     _reproduce,
     _solve,
-
     _tournament,
     _train,
     _view,
