@@ -8,6 +8,7 @@ off, so a compiled program holds what XLA does by default.
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 from collections.abc import Callable
 from typing import Any
 
@@ -50,6 +51,7 @@ class Device:
         flops: of float32, a second.
         half_flops: of bfloat16 in matrix units, a second.
         launch_us: microseconds from one kernel of a loop to the next, at least.
+        plugins: modules of which one has to be installed.
     """
 
     name: str
@@ -58,10 +60,14 @@ class Device:
     flops: float | None = None
     half_flops: float | None = None
     launch_us: float | None = None
+    plugins: tuple[str, ...] = ()
 
 
 DEVICES = {
-    "h100": Device("NVIDIA H100 SXM", "cuda", 3.35e12, 67e12, 990e12, 2.0),
+    "h100": Device(
+        *("NVIDIA H100 SXM", "cuda", 3.35e12, 67e12, 990e12, 2.0),
+        plugins=("jax_cuda12_plugin", "jax_cuda13_plugin"),
+    ),
     "cpu": Device("this CPU", "cpu"),
 }
 """Peaks of the makers' data sheets, dense. Launches of 2 to 4 microseconds are usual on a GPU."""
@@ -76,6 +82,12 @@ def environment(device: Device) -> dict[str, str]:
     return {**common, "XLA_FLAGS": ""}
 
 
+def check_plugin(device: Device) -> None:
+    """Raises ImportError if what compiles for a device is not installed; says what installs it."""
+    if device.plugins and not any(importlib.util.find_spec(name) for name in device.plugins):
+        raise ImportError(f"the plug-in for {device.name} is not installed; {INSTALL} brings it")
+
+
 def compile_for(device: Device, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Returns a compiled program of a jitted function for a device.
 
@@ -85,7 +97,7 @@ def compile_for(device: Device, function: Callable[..., Any], arguments: tuple[A
         arguments: arrays or shapes; only their shapes count.
 
     Raises:
-        RuntimeError: the plug-in of the device is not installed; says what installs it.
+        ImportError: the plug-in of the device is not installed; says what installs it.
     """
     sharding = _sharding(device)
 
@@ -100,12 +112,8 @@ def compile_for(device: Device, function: Callable[..., Any], arguments: tuple[A
 def _sharding(device: Device) -> NamedSharding | None:
     if device.platform == "cpu":
         return None
-    try:
-        topology = topologies.get_topology_desc(
-            platform=device.platform, target_config=H100_CONFIG, topology="1x1x1"
-        )
-    except Exception as error:
-        raise RuntimeError(
-            f"the plug-in for {device.name} cannot be loaded; {INSTALL} brings it"
-        ) from error
+    check_plugin(device)
+    topology = topologies.get_topology_desc(
+        platform=device.platform, target_config=H100_CONFIG, topology="1x1x1"
+    )
     return NamedSharding(Mesh(np.asarray(topology.devices[:1]), ("device",)), PartitionSpec())

@@ -18,7 +18,7 @@ def measure(program: str, device: str) -> dict[str, Any]:
         device: a key of `DEVICES`.
 
     Raises:
-        RuntimeError: the plug-in of the device is not installed; says what installs it.
+        ImportError: the plug-in of the device is not installed; says what installs it.
     """
     chip = DEVICES[device]
     function, arguments = PROGRAMS[program].make(chip.platform)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments._report import Report
-from experiments.devices._compile import DEVICES, environment
+from experiments.devices._compile import DEVICES, check_plugin, environment
 from experiments.devices._programs import PROGRAMS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -48,7 +48,8 @@ def main(
 
     Raises:
         ValueError: a device or program is not known; the known ones are listed.
-        RuntimeError: a plug-in is not installed; says what installs it.
+        ImportError: a plug-in is not installed; says what installs it.
+        RuntimeError: a program does not compile; says which, and why.
     """
     begin = time.perf_counter()
     named = [name for name, p in PROGRAMS.items() if p.quick or not quick]
@@ -57,6 +58,8 @@ def main(
         for name in given:
             if name not in known:
                 raise ValueError(f"unknown {kind} {name!r}; known: {', '.join(known)}")
+    for device in devices:
+        check_plugin(DEVICES[device])
     report = Report("devices", quick, 0.0, [])
     report.extra = {"devices": list(devices), "programs": chosen, "complete": False}
     report.rows, earlier = report.earlier(out, same=("devices", "programs"))
@@ -104,6 +107,6 @@ def _in_process(program: str, device: str) -> dict[str, Any]:
     made = subprocess.run(command, capture_output=True, text=True, env=env, cwd=ROOT)
     if made.returncode:
         last = made.stderr.strip().splitlines()[-1:] or ["no message"]
-        raise RuntimeError(f"{program} on {device}: {last[0].removeprefix('RuntimeError: ')}")
+        raise RuntimeError(f"{program} on {device}: {last[0]}")
     row: dict[str, Any] = json.loads(made.stdout.splitlines()[-1])
     return row

@@ -93,13 +93,12 @@ def test_bad_input_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         _study.main(True, tmp_path, devices=("h200",))
     with pytest.raises(ValueError, match=r"unknown program 'chess'; known: CFR\+, kuhn"):
         _study.main(True, tmp_path, programs=("chess",))
-
-    def missing(**_: object) -> None:
-        raise RuntimeError("no such platform")
-
-    monkeypatch.setattr(_compile.topologies, "get_topology_desc", missing)
-    with pytest.raises(RuntimeError, match=r"cannot be loaded; .*jaxsolve\[devices\]"):
+    monkeypatch.setattr(_compile.importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(ImportError, match=r"H100.* is not installed; .*jaxsolve\[devices\]"):
+        _study.main(True, tmp_path, devices=("cpu", "h100"))
+    with pytest.raises(ImportError, match=r"jaxsolve\[devices\]"):
         compile_for(DEVICES["h100"], None, ())  # type: ignore[arg-type]
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_stopped_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
