@@ -72,7 +72,8 @@ def payoffs(hands: np.ndarray, groups: Sequence[Placed], sizes: Sequence[int], f
 
 def _form(hands: np.ndarray, group: Placed, form: str) -> Any:
     if group.pays == Pays.COMPATIBLE:
-        return compatible_form(HANDS[hands], live_hands(hands, group.boards))
+        live = live_hands(hands, group.boards)
+        return compatible_form(HANDS[hands], live, stored=form in DENSE)
     if group.pays == Pays.ALL_IN:
         matrix: Any = group.matrix
         return DenseShowdown(matrix)
