@@ -6,8 +6,8 @@ possible moves, those that would have shown the player something else are droppe
 are equal are merged. A state here is what the game's rules say it is: take rules whose states hold
 no history (`DarkChess.positions`), or histories are counted instead of positions.
 
-A list that outgrows the cap is cut to a sample, in the order of keys that a seed mixes, and says
-that it is not exact any more. A list without states says that no state fits what was seen.
+A list that outgrows the cap is cut to a uniform sample, the lowest of keys that a seed mixes, and
+says that it is not exact any more. A list without states says that no state fits what was seen.
 
 Every transition has to be reported, also those in which the player saw nothing new. A game may
 leave out impossible moves before they are made (`FiltersMoves`), which is what makes it fast.
@@ -23,13 +23,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.game import Game, State
+from jaxsolve.public._distinct import Distinct, added, chunk_size, no_states, sampled, with_room
 from jaxsolve.types import Array
 
 SMALLEST = 256
 """Room of a list with few states; larger rooms are 8 or 2 times the one before."""
-
-MOVES_PER_STATE = 8
-"""Moves for which there is room, for each state below the cap."""
 
 
 @runtime_checkable
@@ -90,9 +88,9 @@ def advance_infoset(
         action: the player's own action, -1 if somebody else moved.
         public: int32 [p], what the transition showed to everybody.
         private: int32 [m], what it showed to the player.
-        max_states: the cap; of more states a uniform sample is kept. Moves of `MOVES_PER_STATE`
-            times as many are followed, in about 400 bytes each for dark chess; of more moves, too,
-            a sample is kept, and the infoset is not exact.
+        max_states: the cap; of more states a uniform sample is kept. All moves are followed, whose
+            number is not capped; memory is up to four times the cap, in about 130 bytes a state for
+            dark chess.
         seed: of the sample.
 
     Raises:
@@ -100,19 +98,24 @@ def advance_infoset(
             not fit the game.
     """
     _check(game, player, action, public, private, max_states)
-    public, private = jnp.asarray(public, jnp.int32), jnp.asarray(private, jnp.int32)
-    acted = jnp.int32(action)
-    words, counts = _list_moves(game, player, infoset.states, infoset.num_states, acted, private)
-    total = int(counts.astype(np.uint32).sum())
-    room = _room(total, MOVES_PER_STATE * max_states)
-    exact = infoset.exact and total <= room
-    found, count = _follow(
-        game, player, room, infoset.states, words, counts, public, private, jnp.uint32(seed)
-    )
-    count = int(count)
-    size = _room(count, max_states)
-    states = jax.tree.map(lambda x: _resized(x, size), found)
-    return Infoset(states, min(count, max_states), exact and count <= max_states)
+    shown = (jnp.asarray(public, jnp.int32), jnp.asarray(private, jnp.int32))
+    given = (jnp.int32(infoset.num_states), jnp.int32(action), *shown, jnp.uint32(seed))
+    room, most = _room(infoset.num_states), _room(2 * max_states)
+    states, exact = _resized(infoset.states, room), infoset.exact
+    progress = _Progress(jnp.int32(0), jnp.int32(0), no_states(states, room))
+    while True:
+        progress = _follow(game, player, action >= 0, room, states, *given, progress)
+        found = progress.found
+        count, finished = int(found.num_states), int(progress.row) >= infoset.num_states
+        if count > max_states and (finished or room >= most):
+            found, count, exact = sampled(found, jnp.int32(max_states)), max_states, False
+        elif not finished:
+            room = _room(room + 1)
+            states, found = _resized(states, room), with_room(found, room)
+        if finished:
+            kept = _resized(found.states, _room(count))
+            return Infoset(kept, count, exact and not bool(found.confused))
+        progress = progress._replace(found=found)
 
 
 def _check(
@@ -126,23 +129,39 @@ def _check(
         raise ValueError(
             f"action should be 0 to {game.num_actions - 1}, or -1 for another's, not {action}."
         )
-    shapes = jax.eval_shape(lambda: game.observe(game.init()))
-    given = (np.shape(public), np.shape(private))
-    wanted = (shapes[0].shape, shapes[1].shape[1:])
+    given, wanted = (np.shape(public), np.shape(private)), _observed(game)  # type: ignore[arg-type]
     if given != wanted:
         raise ValueError(f"public and private should have shapes {wanted}, not {given}.")
 
 
-def _room(count: int, most: int) -> int:
-    """Returns the room for so many, of few sizes so that programs are made once."""
+@functools.lru_cache(64)
+def _observed(game: Game) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Returns the shapes of a public and a private observation; tracing them takes a while."""
+    shapes = jax.eval_shape(lambda: game.observe(game.init()))
+    return shapes[0].shape, shapes[1].shape[1:]
+
+
+def _room(count: int) -> int:
+    """Returns room for so many, of few sizes so that few programs are made."""
     room = SMALLEST
-    while room < count and room < most:
+    while room < count:
         room *= 8 if room < 16_384 else 2
     return room
 
 
-def _resized(x: Array, size: int) -> Array:
-    return x[:size] if len(x) >= size else jnp.resize(x, (size, *x.shape[1:]))
+def _resized(states: State, size: int) -> State:
+    """Returns so many states, padded with copies."""
+    if len(jax.tree.leaves(states)[0]) == size:
+        return states
+    return _resize(states, size)
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def _resize(states: State, size: int) -> State:
+    def resized(x: Array) -> Array:
+        return x[:size] if len(x) >= size else jnp.resize(x, (size, *x.shape[1:]))
+
+    return jax.tree.map(resized, states)
 
 
 def _move_actions(game: Game) -> np.ndarray:
@@ -151,16 +170,40 @@ def _move_actions(game: Game) -> np.ndarray:
     return np.arange(-(-game.num_actions // 32) * 32, dtype=np.int32)
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1))
-def _list_moves(
-    game: Game, player: int, states: State, count: Array, action: Array, private: Array
-) -> tuple[Array, Array]:
-    """Returns possible moves as bits, uint32 [N, W], and how many each state has, int32 [N]."""
-    table = _move_actions(game)
-    mine = (jnp.asarray(table) == action) & (action >= 0)
-    only = (mine.reshape(-1, 32).astype(jnp.uint32) << jnp.arange(32, dtype=jnp.uint32)).sum(
-        -1, dtype=jnp.uint32
-    )
+class _Progress(NamedTuple):
+    """States found so far.
+
+    Attributes:
+        row: int32 [], how many states have been followed whole.
+        done: int32 [], how many moves of the next block have been followed.
+        found: what they lead to.
+    """
+
+    row: Array
+    done: Array
+    found: Distinct
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1, 2, 3), donate_argnums=10)
+def _follow(
+    game: Game,
+    player: int,
+    own: bool,
+    room: int,
+    states: State,
+    count: Array,
+    action: Array,
+    public: Array,
+    private: Array,
+    seed: Array,
+    progress: _Progress,
+) -> _Progress:
+    """Follows moves until all states are done or more than `room` states are found."""
+    many = chunk_size(room)
+    place = jnp.arange(many, dtype=jnp.int32)
+    table = jnp.asarray(_move_actions(game))
+    chosen = ((table == action) & (action >= 0)).reshape(-1, 32).astype(jnp.uint32)
+    only = (chosen << jnp.arange(32, dtype=jnp.uint32)).sum(-1, dtype=jnp.uint32)
 
     def moves(state: State) -> Array:
         if isinstance(game, FiltersMoves):
@@ -169,64 +212,87 @@ def _list_moves(
             legal = jnp.pad(game.legal(state), (0, len(table) - game.num_actions))
             bits = legal.reshape(-1, 32).astype(jnp.uint32)
             words = (bits << jnp.arange(32, dtype=jnp.uint32)).sum(-1, dtype=jnp.uint32)
-        own = game.actor(state) == player
-        return jnp.where((action >= 0) == own, jnp.where(own, words & only, words), 0)
+        mine = game.actor(state) == player
+        return jnp.where(mine == own, words & only if own else words, 0)
 
-    words = jax.vmap(moves)(states)
-    inside = jnp.arange(len(words)) < count
-    words = jnp.where(inside[:, None], words, 0)
-    return words, jax.lax.population_count(words).astype(jnp.int32).sum(-1)
+    def after(before: State, actions: Array, valid: Array, found: Distinct) -> Distinct:
+        def one(state: State, action: Array) -> tuple[State, Array]:
+            state = game.step(state, action)
+            shown = game.observe(state)
+            return state, jnp.all(shown[0] == public) & jnp.all(shown[1][player] == private)
+
+        following, fits = jax.vmap(one)(before, actions)
+        return added(found, following, valid & fits, seed)
+
+    def next_block(progress: _Progress) -> _Progress:
+        some = jax.tree.map(lambda x: jax.lax.dynamic_slice_in_dim(x, progress.row, many), states)
+        inside = progress.row + place < count
+        words = jnp.where(inside[:, None], jax.vmap(moves)(some), 0)
+        if own:
+            found = after(some, jnp.full(many, action), jnp.any(words != 0, -1), progress.found)
+            return _Progress(progress.row + many, progress.done, found)
+        listed = _Listed.of(words)
+
+        def next_chunk(progress: _Progress) -> _Progress:
+            rank = progress.done + place
+            row, bit = listed.find(rank)
+            before = jax.tree.map(lambda x: x[row], some)
+            found = after(before, table[bit], rank < listed.total, progress.found)
+            return progress._replace(done=progress.done + many, found=found)
+
+        def goes_on(progress: _Progress) -> Array:
+            return (progress.done < listed.total) & (progress.found.num_states <= room)
+
+        progress = jax.lax.while_loop(goes_on, next_chunk, progress)
+        whole = progress.done >= listed.total
+        return _Progress(
+            jnp.where(whole, progress.row + many, progress.row),
+            jnp.where(whole, 0, progress.done),
+            progress.found,
+        )
+
+    def goes_on(progress: _Progress) -> Array:
+        return (progress.row < count) & (progress.found.num_states <= room)
+
+    return jax.lax.while_loop(goes_on, next_block, progress)
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1, 2))
-def _follow(
-    game: Game,
-    player: int,
-    room: int,
-    states: State,
-    words: Array,
-    counts: Array,
-    public: Array,
-    private: Array,
-    seed: Array,
-) -> tuple[State, Array]:
-    """Returns the distinct states that moves lead to and that show what was seen; their number."""
-    ends = jnp.cumsum(counts)
-    total = ends[-1]
-    place = jnp.arange(room)
-    # Of more moves than there is room for, every so manieth.
-    stretch = jnp.maximum(total / room, 1.0)
-    wanted = jnp.minimum((place * stretch).astype(jnp.int32), total - 1)
-    row = jnp.minimum(jnp.searchsorted(ends, wanted, side="right"), len(counts) - 1)
-    rank = wanted - (ends - counts)[row]
-    per_word = jax.lax.population_count(words).astype(jnp.int32)
-    upto = jnp.cumsum(per_word, axis=-1)
-    low, high = jnp.zeros(room, jnp.int32), jnp.full(room, words.shape[1] - 1, jnp.int32)
-    for _ in range(max(words.shape[1] - 1, 1).bit_length()):
-        middle = (low + high) // 2
-        beyond = upto[row, middle] <= rank
-        low, high = jnp.where(beyond, middle + 1, low), jnp.where(beyond, high, middle)
-    word = words[row, low]
-    rank = rank - (upto[row, low] - per_word[row, low])
-    bit = _selected(word, rank)
-    action = jnp.asarray(_move_actions(game))[32 * low + bit]
-    before = jax.tree.map(lambda x: x[row], states)
-    after = jax.vmap(game.step)(before, action)
+class _Listed(NamedTuple):
+    """Bits of words [N, W], numbered row by row.
 
-    def fits(state: State) -> Array:
-        shown = game.observe(state)
-        return jnp.all(shown[0] == public) & jnp.all(shown[1][player] == private)
+    Attributes:
+        words: uint32 [N, W].
+        upto: int32 [N, W], bits of a row up to and with a word.
+        ends: int32 [N], bits up to and with a row.
+        total: int32 [].
+    """
 
-    valid = (place < total) & jax.vmap(fits)(after)
-    flat = _flattened(after)
-    keys = [_mixed(flat, seed, odd) for odd in (0x9E3779B1, 0x85EBCA77)]
-    *_, order = jax.lax.sort((~valid, *keys, place), num_keys=3)
-    flat, valid = flat[order], valid[order]
-    # Equal states have equal keys and lie side by side.
-    same = jnp.all(flat[1:] == flat[:-1], axis=-1) & valid[:-1]
-    distinct = valid & ~jnp.concatenate([jnp.zeros(1, bool), same])
-    at = jnp.nonzero(distinct, size=room, fill_value=0)[0]
-    return jax.tree.map(lambda x: x[order[at]], after), distinct.sum()
+    words: Array
+    upto: Array
+    ends: Array
+    total: Array
+
+    @classmethod
+    def of(cls, words: Array) -> _Listed:
+        """Counts them."""
+        upto = jnp.cumsum(jax.lax.population_count(words).astype(jnp.int32), axis=-1)
+        ends = jnp.cumsum(upto[:, -1])
+        return cls(words, upto, ends, ends[-1])
+
+    def find(self, number: Array) -> tuple[Array, Array]:
+        """Returns row and place of the bit of each number, int32 [M]; of the last one beyond."""
+        number = jnp.minimum(number, self.total - 1)
+        row = jnp.minimum(jnp.searchsorted(self.ends, number, side="right"), len(self.ends) - 1)
+        rank = number - (self.ends - self.upto[:, -1])[row]
+        low = jnp.zeros_like(number)
+        high = jnp.full_like(number, self.words.shape[1] - 1)
+        for _ in range(max(self.words.shape[1] - 1, 1).bit_length()):
+            middle = (low + high) // 2
+            beyond = self.upto[row, middle] <= rank
+            low, high = jnp.where(beyond, middle + 1, low), jnp.where(beyond, high, middle)
+        word = self.words[row, low]
+        below = self.upto[row, low] - jax.lax.population_count(word).astype(jnp.int32)
+        return row, 32 * low + _selected(word, rank - below)
 
 
 def _selected(word: Array, rank: Array) -> Array:
@@ -238,24 +304,3 @@ def _selected(word: Array, rank: Array) -> Array:
         up = rank >= below
         rank, bit = jnp.where(up, rank - below, rank), jnp.where(up, bit + width, bit)
     return bit
-
-
-def _flattened(states: State) -> Array:
-    """Returns uint32 [N, D], which are equal where states are."""
-    leaves = [x.reshape(len(x), -1) for x in jax.tree.leaves(states)]
-    words = []
-    for leaf in leaves:
-        if jnp.issubdtype(leaf.dtype, jnp.floating):
-            leaf = jax.lax.bitcast_convert_type(leaf.astype(jnp.float32), jnp.uint32)
-        words.append(leaf.astype(jnp.uint32))
-    return jnp.concatenate(words, axis=-1)
-
-
-def _mixed(words: Array, seed: Array, odd: int) -> Array:
-    """Returns uint32 [N]: a key of words [N, D]; another seed gives another order of the keys."""
-    key = jnp.full(len(words), seed * jnp.uint32(2) + jnp.uint32(odd), jnp.uint32)
-    for k in range(words.shape[1]):
-        key = (key ^ words[:, k]) * jnp.uint32(odd)
-        key = key ^ (key >> 15)
-    key = key * jnp.uint32(0xC2B2AE3D)
-    return key ^ (key >> 13)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import xml.etree.ElementTree as ElementTree
 
 import dark_chess_lockstep
@@ -209,3 +210,11 @@ def test_boards_draw_themselves_with_fog() -> None:
     assert ElementTree.fromstring(game.svg(state)).findall("{*}text")
     fog = ElementTree.fromstring(game.svg(state, 1)).findall("{*}text")
     assert len(fog) < len(ElementTree.fromstring(game.svg(state)).findall("{*}text"))
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_pictures_of_the_documentation(player: int) -> None:
+    state = play(games.DarkChess(), "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6")
+    name = f"dark_chess_{('white', 'black')[player]}.svg"
+    file = pathlib.Path(__file__).parents[2] / "docs" / "assets" / name
+    assert file.read_text() == games.DarkChess().svg(state, player) + "\n"

@@ -11,7 +11,8 @@ import pytest
 
 import games
 from jaxsolve.game import Game, State
-from jaxsolve.public import Infoset, advance_infoset, start_infoset
+from jaxsolve.public import Infoset, _infosets, advance_infoset, start_infoset
+from jaxsolve.public._distinct import added, chunk_size, no_states, sampled, with_room
 
 SIZES = {
     "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 e1g1 f8e7": (
@@ -176,3 +177,43 @@ def test_the_true_position_is_never_lost(seed: int) -> None:
     for infoset, state, _ in follow(game, random_moves(game, 40, seed), seed % 2):
         assert infoset.exact
         assert position(jax.device_get(state)) in positions(infoset)
+
+
+def test_a_sample_does_not_depend_on_the_order_of_states() -> None:
+    """Cut in between or at the end: the states with the lowest keys, each of them once."""
+    rng = np.random.default_rng(0)
+    numbers = rng.integers(0, 900, 4 * 256).astype(np.int32)
+    lists = []
+    for often in (True, False):
+        found = no_states((jnp.zeros(1, jnp.int32),), 256 if often else 2_048)
+        many = 256 if often else 1_024
+        for k in range(0, len(numbers), many):
+            some = (
+                jnp.resize(jnp.asarray(numbers[k : k + many]), chunk_size(len(found.table) // 4)),
+            )
+            found = added(found, some, jnp.ones(len(some[0]), bool), jnp.uint32(3))
+            if found.num_states > 200:
+                found = sampled(found, jnp.int32(200))
+        assert int(found.num_states) == 200
+        assert not found.confused
+        lists.append(np.sort(np.asarray(found.states[0])[:200]))
+    assert len(np.unique(lists[0])) == 200
+    np.testing.assert_array_equal(*lists)
+
+
+def test_room_grows_without_losing_states() -> None:
+    numbers = jnp.arange(256, dtype=jnp.int32)
+    found = added(no_states((numbers,), 256), (numbers,), numbers < 100, jnp.uint32(0))
+    found = with_room(found, 2_048)
+    more = jnp.arange(2_048, dtype=jnp.int32)
+    found = added(found, (more,), more < 1_000, jnp.uint32(0))
+    assert int(found.num_states) == 1_000
+    assert sorted(np.asarray(found.states[0])[:1_000].tolist()) == list(range(1_000))
+
+
+def test_a_second_game_compiles_nothing() -> None:
+    moves = [random_moves(SMALL, 4, seed) for seed in (0, 1)]
+    follow(SMALL, moves[0], 0)
+    before = _infosets._follow._cache_size()
+    follow(SMALL, moves[1], 0)
+    assert _infosets._follow._cache_size() == before
