@@ -165,9 +165,10 @@ def test_an_untrained_network_says_that_betting_adds_nothing() -> None:
     want = 600 * np.asarray(shown)
     np.testing.assert_allclose(found[0][:, np.asarray(board.hands)], want, atol=600 * rounding)
     assert (np.delete(found, np.asarray(board.hands), -1) == 0).all()
-    traces = _values._cache_size()
+    program: Any = _values
+    traces = program._cache_size()
     changed = river_net.river_values(perturbed(net), [PLAYS], weights, 300, 100)
-    assert _values._cache_size() == traces  # second calls compile nothing
+    assert program._cache_size() == traces  # second calls compile nothing
     assert np.abs(changed - river_net.river_values(net, [PLAYS], weights, 300, 100)).max() > 1
 
 
@@ -278,7 +279,7 @@ def test_all_rivers_at_once_are_near_river_by_river() -> None:
     exact = exact - river_net.river_values(plain, boards, weights, pot, stack)
     each = exact.sum(0)[:, hands] / 44 / spot.pairs
     for player in range(2):
-        found = leaf.values(player, jnp.asarray(ranges, jnp.float32))[0]
+        found = leaf.values(jnp.asarray(ranges, jnp.float32))[player, 0]
         error = np.abs(found - each[player]).max() / np.abs(each[player]).max()
         assert error < 0.02
 

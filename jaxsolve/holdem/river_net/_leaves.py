@@ -62,21 +62,29 @@ class RiverLeaves:
 
     def __call__(self, player: int, reach: Sequence[Array]) -> Array:
         """See `LeafOperator`."""
-        ranges = jnp.stack([take(r, s) for r, s in zip(reach, self.sequence, strict=True)])
-        value = self.values(player, ranges)
+        return self._sums(player, self.values(self._ranges(reach))[player])
+
+    def held(self, reach: Sequence[Array]) -> HeldLeaves:
+        """Returns the values at some reaches as an operator, which no longer asks the network."""
+        found = self.values(self._ranges(reach))
+        return HeldLeaves(tuple(self._sums(i, found[i]) for i in range(2)))
+
+    def _ranges(self, reach: Sequence[Array]) -> Array:
+        return jnp.stack([take(r, s) for r, s in zip(reach, self.sequence, strict=True)])
+
+    def _sums(self, player: int, value: Array) -> Array:
         return self.leaves[player](jnp.concatenate([value, jnp.zeros_like(value[:1])]))
 
-    def values(self, player: int, ranges: Array) -> Array:
-        """Returns what betting adds to counterfactual values, float [L, H].
+    def values(self, ranges: Array) -> Array:
+        """Returns what betting adds to counterfactual values of both players, float [2, L, H].
 
         Args:
-            player: whose.
             ranges: float [2, L, H], own reaches at the leaves.
         """
         count = ranges.shape[1]
         rivers, buckets = self.even.shape
-        # One product for each player: that of whoever has not moved is then computed only once.
-        mass = jnp.stack([r @ self.hats for r in ranges]).reshape(2, count, rivers, buckets)
+        flat_ranges = ranges.reshape(2 * count, -1)
+        mass = (flat_ranges @ self.hats).reshape(2, count, rivers, buckets)
         alive = mass.sum(-1)
         some = alive[..., None] > 0
         shares = jnp.where(some, mass / jnp.where(some, alive[..., None], 1), self.even)
@@ -87,17 +95,38 @@ class RiverLeaves:
             jnp.broadcast_to(self.stack[:, None], (count, rivers)),
         )
         flat = jax.tree.map(lambda x: x.reshape(count * rivers, *x.shape[2:]), states)
-        found = self.net.output(flat, shares.reshape(-1, 2, buckets)).values[:, player]
-        found = found.reshape(count, rivers, buckets) * alive[1 - player][..., None]
-        added = found.reshape(count, -1) @ self.hats.T
-        other = ranges[1 - player]
+        found = self.net.output(flat, shares.reshape(-1, 2, buckets)).values
+        found = jnp.moveaxis(found.reshape(count, rivers, 2, buckets), 2, 0)
+        found = found * alive[::-1, ..., None]
+        added = found.reshape(2 * count, -1) @ self.hats.T
+        other = ranges[::-1].reshape(2 * count, -1)
         total = other.sum(-1)
-        share = self.meets(other[:, None])[:, 0] / jnp.where(total > 0, total, 1)[:, None]
-        return added * share * (_MET_ALIVE * self.amount)[:, None]
+        share = self.meets(other[None])[0] / jnp.where(total > 0, total, 1)[:, None]
+        return (added * share).reshape(ranges.shape) * (_MET_ALIVE * self.amount)[:, None]
 
     def with_scale(self, scale: Array) -> RiverLeaves:
         """See `LeafOperator`."""
         return dataclasses.replace(self, amount=self.amount * scale)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class HeldLeaves:
+    """Values that were found before, whatever the reaches are now.
+
+    Attributes:
+        value: per player, float [S, H], of every sequence.
+    """
+
+    value: tuple[Array, ...]
+
+    def __call__(self, player: int, reach: Sequence[Array]) -> Array:
+        """See `LeafOperator`."""
+        return self.value[player]
+
+    def with_scale(self, scale: Array) -> HeldLeaves:
+        """See `LeafOperator`."""
+        return HeldLeaves(tuple(v * scale for v in self.value))
 
 
 def river_leaves(

@@ -18,10 +18,11 @@ from jaxsolve.holdem._operators import choose_operator
 from jaxsolve.holdem._spot import Spot
 from jaxsolve.holdem._spot_tree import SpotTree, spot_tree
 from jaxsolve.holdem._tree import PlayerRows, public_tree
-from jaxsolve.holdem.river_net._leaves import river_leaves
+from jaxsolve.holdem.river_net._leaves import RiverLeaves, river_leaves
 from jaxsolve.nets import Net
-from jaxsolve.solvers import Solver, average_policy, dcfr, init_state, run
+from jaxsolve.solvers import Solver, SolveState, average_policy, dcfr, init_state, iterate
 from jaxsolve.tree import Policy, PublicTree, join_blocks, to_device
+from jaxsolve.types import Array
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -140,6 +141,9 @@ def solve_turn(
 ) -> TurnResult:
     """Returns the turn after so many iterations of a solver, dcfr by default.
 
+    The network is asked once in each iteration, about both players: its values do not change
+    between the update of one player and that of the other, all else does.
+
     Raises:
         ValueError: `iterations` is not positive.
     """
@@ -148,13 +152,30 @@ def solve_turn(
     chosen = dcfr() if solver is None else solver
     tree = turn.tree.replace(names=None)
     horizon = jnp.float32(iterations)
-    state = run(tree, chosen, init_state(tree, chosen), jnp.int32(0), horizon)  # compiles
+    state = init_state(tree, chosen)
+    for _ in range(2):  # compiles, for the first state and for those that the program returns
+        state = _run(tree, chosen, state, jnp.int32(0), horizon)
     jax.block_until_ready(average_policy(tree, state))
     begin, processor = time.perf_counter(), time.process_time()
-    state = run(tree, chosen, state, jnp.int32(iterations), horizon)
+    state = _run(tree, chosen, state, jnp.int32(iterations), horizon)
     policy = jax.block_until_ready(average_policy(tree, state))
     seconds, processor = time.perf_counter() - begin, time.process_time() - processor
     return TurnResult(turn, policy, iterations, seconds, processor)
+
+
+@functools.partial(jax.jit, donate_argnames="state")
+def _run(
+    tree: PublicTree, solver: Solver, state: SolveState, iterations: Array, horizon: Array
+) -> SolveState:
+    """Returns the state after further iterations, in each of which the network is asked once."""
+
+    def one(_: Any, state: SolveState) -> SolveState:
+        leaves = tuple(
+            x.held(state.reach) if isinstance(x, RiverLeaves) else x for x in tree.leaves
+        )
+        return iterate(tree.replace(leaves=leaves), solver, state, horizon)
+
+    return jax.lax.fori_loop(0, iterations, one, state)
 
 
 def _turn_only(betting: BettingTree) -> tuple[BettingTree, np.ndarray]:
