@@ -152,7 +152,7 @@ def fold_form(board: RiverBoard) -> Compatible:
     """Returns sums over the hands that share no card with one's own, on one board."""
     cards = board.pair[:, :, None] == jnp.arange(CARDS, dtype=jnp.uint8)
     holds = cards.any(1).astype(jnp.float32)
-    return Compatible(holds, holds.T - 0.5, jnp.ones((1, LIVE), jnp.float32))
+    return Compatible(holds=holds, live=jnp.ones((1, LIVE), jnp.float32))
 
 
 def showdown_form(board: RiverBoard) -> DenseShowdown:
