@@ -125,8 +125,10 @@ def reach_at(
     source = transitions.parents_of[
         growth.row[up], jnp.minimum(child, transitions.num_children - 1)
     ]
-    flat = action_reach[up].reshape(2, 1, -1)
-    return jnp.take_along_axis(flat, source, 2, mode="promise_in_bounds").sum(-1)
+    # Out of the whole array at once: a row of it is much larger than what is read.
+    flat = action_reach.reshape(len(action_reach), 2, -1)
+    players = jnp.arange(2)[:, None, None]
+    return flat.at[up, players, source].get(mode="promise_in_bounds").sum(-1)
 
 
 def flow_of(actor: Array, reach: Array, policy: Array) -> Array:
