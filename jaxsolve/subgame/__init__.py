@@ -40,3 +40,4 @@ from jaxsolve.subgame._trees import solve_subgames as solve_subgames
 from jaxsolve.subgame._trees import tree_of as tree_of
 from jaxsolve.subgame._trees import unsafe as unsafe
 from jaxsolve.subgame._trees import write as write
+from jaxsolve.subgame._unfrozen import unfrozen as unfrozen

@@ -45,6 +45,7 @@ from jaxsolve.subgame import (
     reached,
     solve_forest,
     subgame_roots,
+    unfrozen,
 )
 from jaxsolve.tree import Lifted, Policy, PublicTree, with_probabilities
 
@@ -96,6 +97,7 @@ def nested(
     *,
     gadget: str = "maxmargin",
     knowledge: Knowledge = 1,
+    frozen: bool = True,
     solver: str | Solver = "lp",
     players: int | Sequence[int] = (0, 1),
     safety: str = "everywhere",
@@ -118,6 +120,8 @@ def nested(
         blueprint: policies of both players.
         gadget: "unsafe", "resolve" or "maxmargin".
         knowledge: "common", at every public state; or an odd k, k-KLSS at every infoset.
+        frozen: False for KLUSS: P's strategy is free in all states of a subgame, also in those that
+            only O confuses with P's (`subgame.unfrozen`). For `safety="everywhere"` and no `reach`.
         solver: "lp", one linear program a subgame; or a variant of CFR, all subgames of a level in
             one run.
         players: who re-solves, each against the other's blueprint where that matters.
@@ -145,6 +149,7 @@ def nested(
     who = [players] if isinstance(players, int) else list(players)
     options = GadgetOptions(gadget, alternative, reach, noise, merge_transpositions)
     _check(index, who, safety, infosets, options, knowledge)
+    _check_frozen(frozen, safety, options, knowledge)
     start = [probabilities(index, blueprint, i) for i in range(2)]
     settings: dict[str, Any] = {
         "target": target,
@@ -156,7 +161,9 @@ def nested(
     after, history, totals = list(start), [], Totals()
     for i in who:
         low = _floor_of(floor, i, who)
-        run = Resolver(index, i, knowledge, options, solver, low, settings, start[1 - i], totals)
+        run = Resolver(
+            index, i, knowledge, frozen, options, solver, low, settings, start[1 - i], totals
+        )
         if safety == "write-back":
             after[i], worths = run.write_back(start[i])
             history.append(tuple(worths))
@@ -201,6 +208,7 @@ class Resolver(NamedTuple):
     game: GameIndex
     player: int
     knowledge: Knowledge
+    frozen: bool
     options: GadgetOptions
     solver: str | Solver
     floor: np.ndarray | None
@@ -273,6 +281,8 @@ class Resolver(NamedTuple):
         self.totals.skipped += asked.count - where.count
         if not where.count:
             return
+        if not self.frozen:
+            where = unfrozen(self.game, where)
         built = build(self.game, where, base.take(kept), self.options)
         low = None if self.floor is None else self._below(built, where, self.floor)
         solution = solve_forest(
@@ -329,3 +339,19 @@ def _check(
         )
     if safety == "independent" and (knowledge != 1 or len(who) != 1):
         raise ValueError('safety="independent" is for knowledge=1 and one player (players=0)')
+
+
+def _check_frozen(frozen: bool, safety: str, options: GadgetOptions, knowledge: Knowledge) -> None:
+    if frozen:
+        return
+    if knowledge == "common":
+        raise ValueError(
+            'frozen=False needs knowledge=1, 3, ...; with knowledge="common" nothing is frozen'
+        )
+    if safety != "everywhere":
+        raise ValueError(
+            f'frozen=False goes with safety="everywhere", not {safety!r}: such subgames change '
+            "P's strategy outside of its infoset, for themselves only"
+        )
+    if options.reach is not None or options.merge_transpositions:
+        raise ValueError("frozen=False goes with neither reach= nor merge_transpositions=")

@@ -76,6 +76,7 @@ class NestedSearch:
             index,
             player,
             self.knowledge,
+            True,
             GadgetOptions(self.gadget),
             self.solver,
             None,

@@ -1,0 +1,112 @@
+"""Exploitability of blueprints, and of what KLSS and KLUSS make of them at every infoset.
+
+Player 0 re-solves with maxmargin to the end of the game; exploitability is one-sided, the value of
+the game less what the strategy is worth against a best response. On the games of Zhang & Sandholm
+2021, table 1, blueprints and units are theirs. On small boards of dark chess a blueprint is the
+equilibrium of the first plies, valued by material there, and uniform beyond. The optimum of a
+subgame is seldom unique, and what is left depends on which one a solver finds: PCFR+ started
+uniformly finds `klss` and `kluss`, the linear program `klss_lp` and `kluss_lp`. Everything is
+float64. A stopped run goes on from the rows that it has.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+import games
+import jaxsolve as js
+from experiments._report import Report
+from experiments.klss_table1._games import LINES, blueprint
+from experiments.kluss_table._positions import POSITIONS, Position, look_ahead, rules
+from jaxsolve import search
+
+TOLERANCE = 1e-6
+"""Gap at which CFR leaves a subgame, in units of the largest payoff."""
+
+ITERATIONS = 5_000
+"""At most so many iterations of CFR a level."""
+
+QUICK_LINES = ("Kuhn poker", "2x2 abrupt dark hex")
+"""Games of table 1 in the quick run."""
+
+SHOWN = ("game", "look_ahead", "blueprint", "klss", "kluss", "klss_lp", "kluss_lp", "seconds")
+
+
+def main(quick: bool, out: Path) -> Report:
+    """Returns the table, after saving rows and table in `out`.
+
+    Args:
+        quick: two games of table 1 and three positions, one look-ahead each.
+        out: folder.
+    """
+    report = Report("kluss_table", quick, 0.0, [], columns=SHOWN, extra={"complete": False})
+    report.rows, before = report.earlier(out, same=("quick",))
+    begin = time.perf_counter()
+    known = {(row["game"], row["look_ahead"]) for row in report.rows}
+    with jax.enable_x64(True):
+        for game, plies in _tasks(quick):
+            name = game if isinstance(game, str) else named(game)
+            if (name, plies) in known:
+                continue
+            report.rows.append(measure(game, plies))
+            report.seconds = before + time.perf_counter() - begin
+            report.save(out)
+            print(f"{name} {plies or ''}: {report.rows[-1]['seconds']:.1f} s", flush=True)
+    report.extra["complete"] = True
+    report.save(out)
+    return report
+
+
+def named(position: Position) -> str:
+    """Returns the game of a position as a row shows it."""
+    return f"dark chess {position.fen}, {position.plies} plies, {position.at_cap}"
+
+
+def measure(game: str | Position, plies: int | None) -> dict[str, Any]:
+    """Returns one row: of a line of table 1 by its label, or of a position and a look-ahead."""
+    begin = time.perf_counter()
+    if isinstance(game, str):
+        line = next(x for x in LINES if x.label == game)
+        tree, unit, name = js.compile(games.load(line.game)), float(line.unit), game
+        weak = blueprint(tree, line)
+        policy, floor = weak.policy, weak.floors[0]
+    else:
+        tree, unit, name, floor = js.compile(rules(game)), 1.0, named(game), None
+        policy = look_ahead(tree, game, plies or 1)
+    value = js.solve_lp(tree).value
+    row: dict[str, Any] = {"game": name, "look_ahead": plies, "value": value}
+    row["states"], row["infosets"] = tree.info.num_states, sum(tree.info.num_infosets)
+    for method, ending in (("pcfr+", ""), ("lp", "_lp")):
+        for key, frozen in (("klss", True), ("kluss", False)):
+            found = search.nested(
+                tree,
+                policy,
+                players=0,
+                frozen=frozen,
+                floor=floor,
+                solver=method,
+                target=TOLERANCE * unit,
+                iterations=ITERATIONS,
+                measure_every=100,
+            )
+            row["blueprint"] = (value - found.blueprint_worst_case[0]) / unit
+            row[key + ending] = (value - found.worst_case[0]) / unit
+            row[f"{key}{ending}_gap"] = found.gap / unit
+    row["seconds"] = time.perf_counter() - begin
+    return {k: float(v) if isinstance(v, np.floating) else v for k, v in row.items()}
+
+
+def _tasks(quick: bool) -> Iterator[tuple[str | Position, int | None]]:
+    """Yields every row's game and look-ahead, small games first."""
+    for line in LINES:
+        if line.label in QUICK_LINES or not quick:
+            yield line.label, None
+    for position in POSITIONS[:3] if quick else POSITIONS:
+        for plies in (2,) if quick else range(1, position.plies):
+            yield position, plies
