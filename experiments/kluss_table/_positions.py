@@ -50,7 +50,9 @@ POSITIONS = (
 
 def rules(position: Position, plies: int | None = None) -> Game:
     """Returns the rules of a position, to its end or with values of material after some plies."""
-    whole = games.load(f"dark_chess(fen={position.fen.replace(' ', '_')},plies={position.plies})")
+    whole: Any = games.load(
+        f"dark_chess(fen={position.fen.replace(' ', '_')},plies={position.plies})"
+    )
     if plies is None or plies >= position.plies:
         return dataclasses.replace(whole, at_cap=position.at_cap)
     return dataclasses.replace(whole, plies=plies, at_cap="material")

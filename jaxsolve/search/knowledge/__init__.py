@@ -1,0 +1,8 @@
+"""Trees of positions with infosets, grown from the rules in arrays of fixed size."""
+
+from jaxsolve.search.knowledge._solve import PositionSolution as PositionSolution
+from jaxsolve.search.knowledge._solve import solve_positions as solve_positions
+from jaxsolve.search.knowledge._tree import PositionTree as PositionTree
+from jaxsolve.search.knowledge._tree import grow as grow
+from jaxsolve.search.knowledge._tree import grow_breadth_first as grow_breadth_first
+from jaxsolve.search.knowledge._tree import start_tree as start_tree
