@@ -36,7 +36,7 @@ def test_grown_to_the_end_it_is_the_whole_game(name: str, capacity: int, bound: 
     index = subgame.index_of(compiled)
     table = index.table
     grown = knowledge.grow_breadth_first(game, knowledge.start_tree(game, capacity))
-    count = int(grown.count)
+    count = int(grown.num_nodes)
     assert not bool(grown.full)
     assert count == table.num_states
     found = knowledge.solve_positions(grown, 1000)
@@ -84,7 +84,7 @@ def test_a_full_tree_says_so_and_holds_whole_nodes():
     game = games.load("kuhn")
     tree = knowledge.grow_breadth_first(game, knowledge.start_tree(game, 20))
     assert bool(tree.full)
-    parent, count = np.asarray(tree.parent), int(tree.count)
+    parent, count = np.asarray(tree.parent), int(tree.num_nodes)
     children = np.bincount(parent[1:count], minlength=20)
     assert count <= 20
     assert (children[np.asarray(tree.opened)] >= 2).all()

@@ -45,7 +45,7 @@ def solve_positions(tree: PositionTree, iterations: Array | int) -> PositionSolu
     """
     size = len(tree.parent)
     infoset, num_infosets = _infosets(tree)
-    child = (tree.parent >= 0) & (jnp.arange(size) < tree.count)
+    child = (tree.parent >= 0) & (jnp.arange(size) < tree.num_nodes)
     up = jnp.maximum(tree.parent, 0)
     row = jnp.where(child, infoset[up], size)  # of whoever chose the action above
     sequence = _numbered((row, tree.action), row < size)[0]

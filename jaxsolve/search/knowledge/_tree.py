@@ -33,7 +33,7 @@ ValueFunction = Callable[[State], Array]
 
 
 class PositionTree(NamedTuple):
-    """A tree of positions (N places, `count` of them used).
+    """A tree of positions (N places, `num_nodes` of them used).
 
     Attributes:
         worlds: leaves [N, ...], states with fingerprints of both players' infostates.
@@ -44,7 +44,7 @@ class PositionTree(NamedTuple):
         odds: float [N], the chance probability of the edge above, 1 for a player's.
         value: float [N], player 0's payoff at terminals, or value of a leaf; 0 where not used.
         opened: bool [N], whether all children are in the tree.
-        count: int32 [], nodes.
+        num_nodes: int32 [].
         full: bool [], whether a node was not opened for want of room.
     """
 
@@ -56,7 +56,7 @@ class PositionTree(NamedTuple):
     odds: Array
     value: Array
     opened: Array
-    count: Array
+    num_nodes: Array
     full: Array
 
 
@@ -91,7 +91,7 @@ def start_tree(game: Game, capacity: int, value_fn: ValueFunction | None = None)
         odds=jnp.ones(capacity, value.dtype),
         value=first(value, 0),
         opened=jnp.zeros(capacity, bool),
-        count=jnp.int32(1),
+        num_nodes=jnp.int32(1),
         full=jnp.asarray(False),
     )
 
@@ -119,13 +119,13 @@ def grow(
     size = len(tree.parent)
     at = jnp.clip(nodes, 0, size - 1)
     states = jax.tree.map(lambda x: x[at], tree.worlds.state)
-    live = (nodes >= 0) & (nodes < tree.count) & ~tree.opened[at] & (tree.actor[at] != TERMINAL)
+    live = (nodes >= 0) & (nodes < tree.num_nodes) & ~tree.opened[at] & (tree.actor[at] != TERMINAL)
     chance = tree.actor[at] == CHANCE
     odds = jax.vmap(game.chance)(states)
     legal = jnp.where(chance[:, None], odds > 0, jax.vmap(game.legal)(states)) & live[:, None]
     ends = jnp.cumsum(legal.sum(1))
-    fits = ends <= jnp.minimum(room, size - tree.count)
-    full = tree.full | (live & (ends > size - tree.count)).any()
+    fits = ends <= jnp.minimum(room, size - tree.num_nodes)
+    full = tree.full | (live & (ends > size - tree.num_nodes)).any()
     legal &= fits[:, None]
     which, action = jnp.nonzero(legal, size=room, fill_value=len(nodes))
     used = which < len(nodes)
@@ -135,7 +135,7 @@ def grow(
     made = jax.vmap(functools.partial(next_world, game))(above, action)
     actor = jax.vmap(game.actor)(made.state).astype(jnp.int32)
     value = jax.vmap(functools.partial(_worth, game, value_fn))(made.state, actor)
-    place = jnp.where(used, tree.count + jnp.arange(room), size)
+    place = jnp.where(used, tree.num_nodes + jnp.arange(room), size)
     edge = jnp.where(chance[which], odds[which, action], 1.0)
 
     def put(x: Array, new: Array) -> Array:
@@ -151,7 +151,7 @@ def grow(
         odds=put(tree.odds, edge),
         value=put(tree.value, value).at[opens].set(0, mode="drop"),
         opened=tree.opened.at[opens].set(True, mode="drop"),
-        count=tree.count + used.sum(dtype=jnp.int32),
+        num_nodes=tree.num_nodes + used.sum(dtype=jnp.int32),
         full=full,
     )
 
