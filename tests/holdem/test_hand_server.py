@@ -64,7 +64,8 @@ class Caller:
         return int(holdem.replay(self.rules, STACK, match).actor) == match.position
 
     def close(self) -> None:
-        self.file.close()
+        with contextlib.suppress(ConnectionError):  # what was said too late is still to be sent
+            self.file.close()
         self.socket.close()
 
 
@@ -215,7 +216,8 @@ def test_answers_that_nobody_asked_for_do_not_count(tmp_path: Path) -> None:
         client = Caller(server.address)
         client.say("VERSION:2.0.0")
         while line := client.hear():
-            client.say(f"{line}:c")
+            with contextlib.suppress(ConnectionError):  # the server hangs up after the last line
+                client.say(f"{line}:c")
         assert left(log, 1) == ["# client 1 left: all 10 hands are played"]
         client.close()
     found = play.check_log(log)
