@@ -48,7 +48,8 @@ def river_net(
     Args:
         key: draws the parameters.
         buckets: K.
-        width, depth: of its layers.
+        width: W of its layers.
+        depth: how many layers.
         game: names what may be bet.
     """
     net = make_net(river_format(buckets, game), ValueNetwork(width, depth), key)

@@ -44,7 +44,8 @@ def random_situation(key: PRNGKey, *, least: float, most: float) -> RiverSituati
 
     Args:
         key: one key.
-        least, most: of the stack in pots; its logarithm is even between the two.
+        least: the smallest stack in pots.
+        most: the largest; the logarithm is even between the two.
     """
     cards, ranges, stack = jax.random.split(key, 3)
     span = jnp.log(jnp.asarray([least, most], jnp.float32))
