@@ -112,6 +112,7 @@ class HandVectorSampler:
                 ctypes.byref(self._native.struct),
                 ctypes.byref(numbers),
                 self.game.native_buckets.pointer,
+                None,
                 *(ctypes.c_void_p(x.ctypes.data) for x in (boards, tables.regret, tables.average)),
             )
         )

@@ -6,6 +6,12 @@ from ._game import PotPayoffs as PotPayoffs
 from ._game import SampledGame as SampledGame
 from ._game import TabledGame as TabledGame
 from ._game import TablePayoffs as TablePayoffs
+from ._limited import Continuations as Continuations
+from ._limited import Kind as Kind
+from ._limited import LimitedTree as LimitedTree
+from ._limited import Role as Role
+from ._limited import bias as bias
+from ._limited import limited_tree as limited_tree
 from ._lines import find_line as find_line
 from ._lines import line_to as line_to
 from ._listed import ListedGame as ListedGame

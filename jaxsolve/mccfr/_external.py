@@ -132,6 +132,7 @@ class ExternalSampler:
             self._library.JaxsolveExternal(
                 ctypes.byref(self._native.struct),
                 ctypes.byref(numbers),
+                None if self._native.beyond is None else ctypes.byref(self._native.beyond),
                 deals.bucket.ctypes.data_as(ctypes.c_void_p),
                 deals.outcome.ctypes.data_as(ctypes.c_void_p),
                 *self._places(tables),

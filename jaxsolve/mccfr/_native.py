@@ -8,6 +8,7 @@ import numpy as np
 
 from jaxsolve import native
 from jaxsolve.mccfr._game import PotPayoffs, TablePayoffs
+from jaxsolve.mccfr._limited import LimitedTree
 from jaxsolve.mccfr._tree import ActionTree
 
 
@@ -18,8 +19,22 @@ class _Game(ctypes.Structure):
     )
 
 
+class NativeContinuations(ctypes.Structure):
+    """`Continuations` of `jaxsolve/native/continuations.h`."""
+
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("sums", "factor")),
+        *((name, ctypes.c_int32) for name in ("count", "half")),
+    )
+
+
 class NativeGame:
-    """Keeps the arrays of a game alive, and a structure that points at them."""
+    """Keeps the arrays of a game alive, and structures that point at them.
+
+    Attributes:
+        struct: the game.
+        beyond: what is done beyond its depth limit, if it has one.
+    """
 
     def __init__(
         self, payoffs: PotPayoffs | TablePayoffs, nodes: np.ndarray, tree: ActionTree | None = None
@@ -39,6 +54,14 @@ class NativeGame:
             _, ends, players = table.shape
         stages = 1 if tree is None else tree.num_stages
         self.struct = _Game(nodes.ctypes.data, *places, ends, players, stages)
+        self.beyond: NativeContinuations | None = None
+        if isinstance(tree, LimitedTree):
+            sums = np.ascontiguousarray(tree.beyond.sums)
+            factor = np.ascontiguousarray(tree.beyond.factor, np.float32)
+            self._continuations = sums, factor
+            self.beyond = NativeContinuations(
+                sums.ctypes.data, factor.ctypes.data, len(factor), int(sums.itemsize == 2)
+            )
 
 
 def pots_native(payoffs: PotPayoffs, end: np.ndarray, rank: np.ndarray) -> np.ndarray:

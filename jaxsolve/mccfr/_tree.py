@@ -38,7 +38,9 @@ NODE = np.dtype(
         ("actor", np.int8),
         ("stage", np.uint8),
         ("prunable", np.uint8),
-        ("padding", np.int32),
+        ("role", np.uint8),
+        ("kind", np.uint8),
+        ("padding", np.uint16),
     ]
 )
 """A node in `jaxsolve/native/mccfr.cc`."""

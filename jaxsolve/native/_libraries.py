@@ -24,8 +24,8 @@ FILES = {
     "mccfr": (
         ("deal.cc", "match.cc", "mccfr.cc", "response.cc", "vectors.cc"),
         (
-            *("action_tree.h", "board_hands.h", "boards.h", "buckets.h", "leaf_lists.h"),
-            *("random.h", "strength.h"),
+            *("action_tree.h", "board_hands.h", "boards.h", "buckets.h", "continuations.h"),
+            *("leaf_lists.h", "random.h", "strength.h"),
         ),
     ),
     "abstraction": (("abstraction.cc",), ("boards.h", "strength.h")),

@@ -9,6 +9,11 @@
 
 constexpr int kMostActions = 32, kMostPlayers = 10;
 
+// What a node is: a decision with regrets; the choice of a continuation, whose actions all lead to
+// one child; or a decision beyond a depth limit, with the policy of a blueprint, whose `row` is in
+// the blueprint's tables.
+enum Role : uint8_t { kPlay = 0, kChoice = 1, kFixed = 2 };
+
 struct Node {
   int64_t row;    // first entry in the tables
   int32_t child;  // first child; the others follow it
@@ -17,7 +22,9 @@ struct Node {
   int8_t actor;
   uint8_t stage;
   uint8_t prunable;  // a bit for each of the first eight actions
-  int32_t padding;
+  uint8_t role;      // a `Role`
+  uint8_t kind;      // of the action that led here: 0 a fold, 1 a check or call, 2 a bet or raise
+  uint16_t padding;
 };
 static_assert(sizeof(Node) == 24);
 

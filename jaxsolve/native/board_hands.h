@@ -35,20 +35,26 @@ struct Street {
 
 class BoardHands {
  public:
-  // Sets the hands up for a board of five cards.
-  void Deal(const Buckets& buckets, const uint8_t* board, int streets) {
+  // Sets the hands up for a board of five cards on the streets from `first` on; on the street
+  // `lossless` every hand is a bucket of its own.
+  void Deal(const Buckets& buckets, const uint8_t* board, int first, int streets, int lossless) {
     Order(board);
     std::vector<int32_t> slot[kStreets];
-    for (int s = 0; s < streets; ++s) slot[s] = Arrange(buckets.At(s, board), street_[s]);
-    for (int s = 0; s < streets; ++s) {
+    for (int s = first; s < streets; ++s) {
+      slot[s] = Arrange(s == lossless ? Buckets::Row{} : buckets.At(s, board), street_[s]);
+    }
+    for (int s = first; s < streets; ++s) {
       Street& here = street_[s];
-      if (s > 0) Map(slot[s], slot[s - 1], street_[s - 1].slots, here.slots, here.before);
+      if (s > first) Map(slot[s], slot[s - 1], street_[s - 1].slots, here.slots, here.before);
       if (s + 1 < streets) Map(slot[s], slot[s + 1], street_[s + 1].slots, here.slots, here.after);
       here.leaf = {here.slots, here.place.data(), pair_, high_, &count_, nullptr};
     }
   }
 
   const Street& street(int s) const { return street_[s]; }
+
+  // The number of the hand at a place in the order of strength.
+  int32_t hand(int32_t place) const { return hand_[place]; }
 
  private:
   // Sorts the hands by strength.
@@ -131,9 +137,12 @@ class Rows {
     return memory_[used_++].get();
   }
 
-  float* NewZero() {
+  float* NewZero() { return NewZero(slots_); }
+
+  // A row with its first floats zero.
+  float* NewZero(int32_t floats) {
     float* row = New();
-    std::fill(row, row + slots_, 0.0f);
+    std::fill(row, row + floats, 0.0f);
     return row;
   }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "action_tree.h"
+#include "continuations.h"
 #include "random.h"
 
 namespace {
@@ -63,9 +64,9 @@ float Pots(const Game& game, int64_t end, const int32_t* rank, int seat) {
 template <class Form>
 class Pass {
  public:
-  Pass(const Game& game, const Options& options, typename Form::Entry* regret,
-       typename Form::Entry* average)
-      : game_(game), options_(options), regret_(regret), average_(average) {}
+  Pass(const Game& game, const Options& options, const Continuations* beyond,
+       typename Form::Entry* regret, typename Form::Entry* average)
+      : game_(game), options_(options), beyond_(beyond), regret_(regret), average_(average) {}
 
   void Run(int64_t pass, const uint16_t* bucket, const int32_t* outcome) {
     traverser_ = static_cast<int>(pass % game_.players);
@@ -89,8 +90,9 @@ class Pass {
     const Node& node = game_.nodes[number];
     if (node.count == 0) return Payoff(node.end);
     const int count = node.count;
-    const int64_t at = node.row + static_cast<int64_t>(
-        bucket_[node.actor * game_.stages + node.stage]) * count;
+    const int32_t bucket = bucket_[node.actor * game_.stages + node.stage];
+    if (node.role == kFixed) return WalkFixed(number, bucket);
+    const int64_t at = node.row + static_cast<int64_t>(bucket) * count;
     typename Form::Entry* regret = regret_ + at;
     float policy[kMostActions];
     Match<Form>(regret, count, policy);
@@ -101,18 +103,14 @@ class Pass {
           Form::Set(sum, Form::Get(sum) + weight_ * policy[a], Random(number, a));
         }
       }
-      const float drawn = Uniform(key_, static_cast<uint64_t>(number));
-      int a = 0;
-      for (float below = policy[0]; a + 1 < count && drawn >= below; below += policy[a]) ++a;
-      while (policy[a] == 0) --a;  // rounding
-      return Walk(node.child + a);
+      return Step(node, Draw(number, policy, count));
     }
     float value[kMostActions], mean = 0;
     bool skipped[kMostActions];
     for (int a = 0; a < count; ++a) {
       skipped[a] = prunes_ && a < 8 && (node.prunable >> a & 1) && Form::Get(regret + a) < prune_;
       if (skipped[a]) continue;
-      value[a] = Walk(node.child + a);
+      value[a] = Step(node, a);
       mean += policy[a] * value[a];
     }
     for (int a = 0; a < count; ++a) {
@@ -121,6 +119,33 @@ class Pass {
       Form::Set(regret + a, std::max(sum, floor_), Random(number, a));
     }
     return mean;
+  }
+
+  // Beyond the depth limit one action of every player is drawn.
+  float WalkFixed(int32_t number, int32_t bucket) {
+    const Node& node = game_.nodes[number];
+    Continuations one = *beyond_;
+    one.factor += 3 * choice_[node.actor];
+    float policy[kMostActions];
+    Follow(game_, one, node, bucket, 1, policy);
+    return Walk(node.child + Draw(number, policy, node.count));
+  }
+
+  // What an action leads to; the choice of a continuation leads to one child.
+  float Step(const Node& node, int a) {
+    if (node.role != kChoice) return Walk(node.child + a);
+    choice_[node.actor] = a;
+    const float won = Walk(node.child);
+    choice_[node.actor] = 0;
+    return won;
+  }
+
+  int Draw(int32_t number, const float* policy, int count) const {
+    const float drawn = Uniform(key_, static_cast<uint64_t>(number));
+    int a = 0;
+    for (float below = policy[0]; a + 1 < count && drawn >= below; below += policy[a]) ++a;
+    while (policy[a] == 0) --a;  // rounding
+    return a;
   }
 
   float Payoff(int32_t end) const {
@@ -136,6 +161,7 @@ class Pass {
 
   const Game& game_;
   const Options& options_;
+  const Continuations* beyond_;
   typename Form::Entry *regret_, *average_;
   const uint16_t* bucket_ = nullptr;
   const int32_t* outcome_ = nullptr;
@@ -144,12 +170,13 @@ class Pass {
   float weight_ = 1, prune_ = 0, floor_ = 0;
   int traverser_ = 0, averaged_ = 0;
   bool prunes_ = false;
+  int choice_[kMostPlayers] = {};  // continuation of each player
 };
 
 template <class Form>
-int64_t Passes(const Game& game, const Options& options, const uint16_t* bucket,
-               const int32_t* outcome, void* regret, void* average) {
-  Pass<Form> pass(game, options, static_cast<typename Form::Entry*>(regret),
+int64_t Passes(const Game& game, const Options& options, const Continuations* beyond,
+               const uint16_t* bucket, const int32_t* outcome, void* regret, void* average) {
+  Pass<Form> pass(game, options, beyond, static_cast<typename Form::Entry*>(regret),
                   static_cast<typename Form::Entry*>(average));
   const int64_t n = game.players;
   for (int64_t k = 0; k < options.count; ++k) {
@@ -183,10 +210,11 @@ void Snapshot(const Game& game, int64_t nodes, int32_t from, const int32_t* buck
 extern "C" {
 
 // Returns the nodes visited by some passes; `half` is 1 for tables of 16 bits.
-int64_t JaxsolveExternal(const Game* game, const Options* options, const uint16_t* bucket,
-                         const int32_t* outcome, void* regret, void* average, int32_t half) {
-  return half ? Passes<Half>(*game, *options, bucket, outcome, regret, average)
-              : Passes<Full>(*game, *options, bucket, outcome, regret, average);
+int64_t JaxsolveExternal(const Game* game, const Options* options, const Continuations* beyond,
+                         const uint16_t* bucket, const int32_t* outcome, void* regret,
+                         void* average, int32_t half) {
+  return (half ? Passes<Half> : Passes<Full>)(*game, *options, beyond, bucket, outcome, regret,
+                                              average);
 }
 
 // Adds the current policy of the stages from `from` on to the average.

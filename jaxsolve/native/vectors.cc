@@ -1,4 +1,4 @@
-// Vectors of hands on sampled boards; `jaxsolve/mccfr/_vector.py` is the same in JAX.
+// Vectors of hands on sampled boards; `jaxsolve/mccfr/_vector.py` is the same in JAX for whole games.
 //
 // A pass updates both players on one complete board, one after the other. The reach of all hands of
 // the other player goes down the public actions, and the values of all hands of the player come back
@@ -8,6 +8,10 @@
 //
 // A node of the other player needs no values of its own: its children add theirs to the row of the
 // action above that is the player's. A node of the player needs no reach of its own.
+//
+// Below the choice of a continuation there are several rows for one: the other player's reach with
+// each of its continuations, and the player's values with each of its own, after a row that counts
+// for all of these.
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +21,7 @@
 
 #include "action_tree.h"
 #include "board_hands.h"
+#include "continuations.h"
 #include "leaf_lists.h"
 #include "random.h"
 
@@ -29,51 +34,70 @@ struct VectorOptions {
   double roulette;            // see `Expand`; 0 keeps every action
 };
 
+// Where a search begins; null for whole games, in which all hands are alike likely.
+struct Root {
+  const float* range;  // [2, hands]
+  int32_t lossless;    // the street on which every hand is a bucket of its own, or -1
+  int32_t padding;
+  Continuations beyond;
+};
+
 struct Item {
   int32_t node;
-  const float* reach;  // of the other player
-  float* value;        // gets what the player wins here
-  float* share;        // [present, actions], of a decision of the player
+  const float* reach;  // of the other player, `reaches` rows
+  float* value;        // gets what the player wins here: a row, and `values` more
+  float* share;        // [present, variants, actions], of a decision of the player
   int32_t below;       // place of the first child in the list
+  uint8_t reaches, values;
 };
 
 class Sweep {
  public:
-  Sweep(const Game& game, const VectorOptions& options, const Buckets& buckets, float* regret,
-        float* average)
-      : game_(game), options_(options), buckets_(buckets), regret_(regret), average_(average) {}
+  Sweep(const Game& game, const VectorOptions& options, const Buckets& buckets, const Root* root,
+        float* regret, float* average)
+      : game_(game), options_(options), buckets_(buckets), root_(root), regret_(regret),
+        average_(average), first_(game.nodes[0].stage),
+        most_(root ? root->beyond.count + 1 : 1) {}
 
   void Run(int64_t pass, const uint8_t* board) {
     key_ = PassKey(options_.seed, pass);
     const double step = 1 + std::min<double>(pass, options_.until) / options_.unit;
     weight_ = static_cast<float>(std::pow(step, options_.power));
-    hands_.Deal(buckets_, board, game_.stages);
+    hands_.Deal(buckets_, board, first_, game_.stages, root_ ? root_->lossless : -1);
     int32_t widest = 0;
-    for (int s = 0; s < game_.stages; ++s) {
-      rows_[s].Reset(hands_.street(s).slots);
+    for (int s = first_; s < game_.stages; ++s) {
+      stride_[s] = (hands_.street(s).slots + 15) / 16 * 16;
+      rows_[s].Reset(stride_[s] * most_);
       widest = std::max(widest, hands_.street(s).slots);
     }
     if (widest > width_) tiles_ = std::make_unique<Tiles>(width_ = widest);
     for (player_ = 0; player_ < 2; ++player_) {
-      const Street& first = hands_.street(0);
-      const size_t mark = rows_[0].used();
-      float *reach = rows_[0].New(), *value = rows_[0].NewZero();
-      for (int h = 0; h < first.slots; ++h) reach[h] = first.place[h] < kLive ? 1.0f / kLive : 0;
-      list_[0].assign(1, {0, reach, value, nullptr, 0});
-      Play(0);
-      rows_[0].Release(mark);
+      const Street& here = hands_.street(first_);
+      const size_t mark = rows_[first_].used();
+      float *reach = rows_[first_].New(), *value = rows_[first_].NewZero(stride_[first_]);
+      for (int h = 0; h < here.slots; ++h) reach[h] = Range(here.place[h]);
+      list_[first_].assign(1, {0, reach, value, nullptr, 0, 1, 0});
+      Play(first_);
+      rows_[first_].Release(mark);
     }
   }
 
   int64_t visited() const { return visited_; }
 
  private:
+  // How likely the other player begins with the hand at a place in the order of strength.
+  float Range(int32_t place) const {
+    if (place >= kLive) return 0;
+    return root_ ? root_->range[(1 - player_) * kHands + hands_.hand(place)] : 1.0f / kLive;
+  }
+
   // Plays the street below the nodes that `list_[s]` holds; their rows get the values.
   void Play(int s) {
     std::vector<Item>& list = list_[s];
     std::vector<int32_t>& next = next_[s];
     const size_t mark = rows_[s].used(), shares = shares_used_;
     next.clear();
+    whole_of_ = nullptr;
     for (size_t i = 0; i < list.size(); ++i) {
       const Node& node = game_.nodes[list[i].node];
       if (node.count == 0) {
@@ -105,13 +129,29 @@ class Sweep {
     const int32_t* spent = game_.spent + 2 * node.end;
     const uint8_t* folded = game_.folded + 2 * node.end;
     constexpr float kPairs = static_cast<float>(kLive) / 990;  // hands that share no card, by chance
+    const float unit = root_ ? kPairs : kPairs / kLive;
     if (folded[0] || folded[1]) {
       const int32_t lost = folded[player_] ? -spent[player_] : spent[1 - player_];
-      folds_.Add(lost * kPairs / kLive, item.reach, item.value);
+      folds_.Add(lost * unit, Reach(item, node.stage), item.value);
     } else {
       const int32_t stake = std::min(spent[0], spent[1]);
-      showdowns_.Add(stake * kPairs / kLive, item.reach, item.value);
+      showdowns_.Add(stake * unit, Reach(item, node.stage), item.value);
     }
+  }
+
+  // The other player's reach with any continuation.
+  const float* Reach(const Item& item, int s) {
+    if (item.reaches == 1) return item.reach;
+    if (item.reach == whole_of_) return whole_;
+    float* row = rows_[s].New();
+    const int slots = hands_.street(s).slots;
+    std::copy(item.reach, item.reach + slots, row);
+    for (int j = 1; j < item.reaches; ++j) {
+      const float* more = item.reach + j * stride_[s];
+      for (int h = 0; h < slots; ++h) row[h] += more[h];
+    }
+    whole_of_ = item.reach;
+    return whole_ = row;
   }
 
   // Plays the next street below some nodes of a street.
@@ -126,17 +166,25 @@ class Sweep {
       if (item.reach != known) {
         known = item.reach;
         float* row = rows_[s + 1].New();
-        for (int h = 0; h < next.slots; ++h) row[h] = known[next.before[h]];
+        for (int j = 0; j < item.reaches; ++j) {
+          const float* of = known + j * stride_[s];
+          float* out = row + j * stride_[s + 1];
+          for (int h = 0; h < next.slots; ++h) out[h] = of[next.before[h]];
+        }
         turned = row;
       }
-      list.push_back({item.node, turned, rows_[s + 1].NewZero(), nullptr, 0});
+      float* value = rows_[s + 1].NewZero((1 + item.values) * stride_[s + 1]);
+      list.push_back({item.node, turned, value, nullptr, 0, item.reaches, item.values});
     }
     Play(s + 1);
     const Street& here = hands_.street(s);
     for (size_t i = from; i < to; ++i) {
-      float* value = list_[s][next_[s][i]].value;
-      const float* row = list[i - from].value;
-      for (int h = 0; h < here.slots; ++h) value[h] += row[here.after[h]];
+      const Item& item = list_[s][next_[s][i]];
+      for (int j = 0; j <= item.values; ++j) {
+        float* value = item.value + j * stride_[s];
+        const float* row = list[i - from].value + j * stride_[s + 1];
+        for (int h = 0; h < here.slots; ++h) value[h] += row[here.after[h]];
+      }
     }
     rows_[s + 1].Release(mark);
   }
@@ -144,29 +192,56 @@ class Sweep {
   void Expand(int s, const Node& node, size_t i) {
     const Street& here = hands_.street(s);
     const int count = node.count, present = here.present();
+    const bool own = node.actor == player_, fixed = node.role == kFixed;
     const Item item = list_[s][i];
-    float* share = NewShares(static_cast<size_t>(present) * count);
+    const int variants = !fixed ? 1 : own ? std::max<int>(1, item.values) : item.reaches;
+    float* share = NewShares(static_cast<size_t>(present) * variants * count);
     for (int k = 0; k < present; ++k) {
-      Match<Full>(regret_ + At(node, here.bucket[k]), count, share + k * count);
+      float* to = share + k * variants * count;
+      if (fixed) {
+        Follow(game_, root_->beyond, node, here.bucket[k], variants, to);
+      } else {
+        Match<Full>(regret_ + At(node, here.bucket[k]), count, to);
+      }
     }
     list_[s][i].share = share;
     list_[s][i].below = static_cast<int32_t>(list_[s].size());
-    if (node.actor == player_) {
-      for (int a = 0; a < count; ++a) {
-        list_[s].push_back({node.child + a, item.reach, rows_[s].NewZero(), nullptr, 0});
-      }
-      return;
+    if (!own) return Others(s, node, item, share, variants);
+    const int children = node.role == kChoice ? 1 : count;
+    const int values = node.role == kChoice ? count : item.values;
+    for (int a = 0; a < children; ++a) {
+      const int more = game_.nodes[node.child + a].count ? values : 0;
+      float* value = rows_[s].NewZero((1 + more) * stride_[s]);
+      list_[s].push_back({node.child + a, item.reach, value, nullptr, 0, item.reaches,
+                          static_cast<uint8_t>(more)});
     }
-    const Chunk* reach = reinterpret_cast<const Chunk*>(item.reach);
+  }
+
+  // The children of a decision of the other player.
+  void Others(int s, const Node& node, const Item& item, const float* share, int variants) {
+    const Street& here = hands_.street(s);
+    const int count = node.count, present = here.present();
     double total[kMostActions] = {};
     for (int k = 0; k < present; ++k) {
-      const float sum = Sum(reach, here.begin[k], here.begin[k + 1]);
       float* to = average_ + At(node, here.bucket[k]);
-      for (int a = 0; a < count; ++a) {
-        const float played = sum * share[k * count + a];
-        total[a] += played;
-        to[a] += weight_ * played;
+      for (int j = 0; j < variants; ++j) {
+        const Chunk* reach = reinterpret_cast<const Chunk*>(item.reach + j * stride_[s]);
+        const float sum = Sum(reach, here.begin[k], here.begin[k + 1]);
+        for (int a = 0; a < count; ++a) {
+          const float played = sum * share[(k * variants + j) * count + a];
+          total[a] += played;
+          if (node.role != kFixed) to[a] += weight_ * played;
+        }
       }
+    }
+    if (node.role == kChoice) {
+      float* rows = rows_[s].New();
+      for (int a = 0; a < count; ++a) {
+        Scale(here, item.reach, share + a, count, 1, rows + a * stride_[s]);
+      }
+      list_[s].push_back({node.child, rows, item.value, nullptr, 0, static_cast<uint8_t>(count),
+                          item.values});
+      return;
     }
     for (int a = 0; a < count; ++a) {
       const int32_t child = node.child + a;
@@ -176,42 +251,72 @@ class Sweep {
                              ? std::min(1.0f, static_cast<float>(total[a] / options_.roulette))
                              : 1.0f;
       if (kept < 1 && Uniform(key_, 2 * static_cast<uint64_t>(child) + player_) >= kept) continue;
-      float* row = rows_[s].New();
-      Chunk* out = reinterpret_cast<Chunk*>(row);
-      const float scale = 1 / kept;
-      for (int k = 0; k < present; ++k) {
-        const float times = scale * share[k * count + a];
-        for (int c = here.begin[k]; c < here.begin[k + 1]; ++c) out[c] = reach[c] * times;
+      float* rows = rows_[s].New();
+      for (int j = 0; j < variants; ++j) {
+        Scale(here, item.reach + j * stride_[s], share + j * count + a, variants * count, 1 / kept,
+              rows + j * stride_[s]);
       }
-      std::fill(row + kChunk * here.begin[present], row + here.slots, 0.0f);
-      list_[s].push_back({child, row, item.value, nullptr, 0});
+      list_[s].push_back({child, rows, item.value, nullptr, 0, item.reaches, item.values});
     }
   }
 
-  // Adds what the actions of the player win to the row of the node, and to the regrets.
+  // Multiplies a row by one number for each bucket, `step` apart, and by `scale`.
+  static void Scale(const Street& here, const float* from, const float* share, int step, float scale,
+                    float* to) {
+    const Chunk* in = reinterpret_cast<const Chunk*>(from);
+    Chunk* out = reinterpret_cast<Chunk*>(to);
+    const int present = here.present();
+    for (int k = 0; k < present; ++k) {
+      const float times = scale * share[k * step];
+      for (int c = here.begin[k]; c < here.begin[k + 1]; ++c) out[c] = in[c] * times;
+    }
+    std::fill(to + kChunk * here.begin[present], to + here.slots, 0.0f);
+  }
+
+  // Adds what the actions of the player win to the rows of the node, and to the regrets.
   void Combine(int s, const Node& node, const Item& item) {
     const Street& here = hands_.street(s);
+    const bool chooses = node.role == kChoice;
     const int count = node.count, present = here.present();
-    const Chunk* child[kMostActions];
-    for (int a = 0; a < count; ++a) {
-      child[a] = reinterpret_cast<const Chunk*>(list_[s][item.below + a].value);
-    }
-    Chunk* value = reinterpret_cast<Chunk*>(item.value);
-    for (int k = 0; k < present; ++k) {
-      const float* share = item.share + k * count;
-      float won[kMostActions], mean = 0;
+    const int variants = node.role == kFixed ? std::max<int>(1, item.values) : 1;
+    for (int a = 0; a < (chooses ? 1 : count); ++a) Spread(s, list_[s][item.below + a]);
+    for (int j = 0; j < variants; ++j) {
+      const Chunk* child[kMostActions];
       for (int a = 0; a < count; ++a) {
-        Chunk sum = {};
-        for (int c = here.begin[k]; c < here.begin[k + 1]; ++c) {
-          sum += child[a][c];
-          value[c] += share[a] * child[a][c];
-        }
-        won[a] = Sum(&sum, 0, 1);
-        mean += share[a] * won[a];
+        const Item& below = list_[s][item.below + (chooses ? 0 : a)];
+        child[a] = reinterpret_cast<const Chunk*>(Row(s, below, chooses ? a : j));
       }
-      float* to = regret_ + At(node, here.bucket[k]);
-      for (int a = 0; a < count; ++a) to[a] += weight_ * (won[a] - mean);
+      Chunk* value = reinterpret_cast<Chunk*>(Row(s, item, j));
+      for (int k = 0; k < present; ++k) {
+        const float* share = item.share + (k * variants + j) * count;
+        float won[kMostActions], mean = 0;
+        for (int a = 0; a < count; ++a) {
+          Chunk sum = {};
+          for (int c = here.begin[k]; c < here.begin[k + 1]; ++c) {
+            sum += child[a][c];
+            value[c] += share[a] * child[a][c];
+          }
+          won[a] = Sum(&sum, 0, 1);
+          mean += share[a] * won[a];
+        }
+        if (node.role == kFixed) continue;
+        float* to = regret_ + At(node, here.bucket[k]);
+        for (int a = 0; a < count; ++a) to[a] += weight_ * (won[a] - mean);
+      }
     }
+  }
+
+  // Adds the row that counts for all continuations to the row of each.
+  void Spread(int s, const Item& item) {
+    for (int j = 1; j <= item.values; ++j) {
+      float* row = item.value + j * stride_[s];
+      for (int h = 0; h < hands_.street(s).slots; ++h) row[h] += item.value[h];
+    }
+  }
+
+  // The values of a player with a continuation.
+  float* Row(int s, const Item& item, int j) const {
+    return item.values ? item.value + (j + 1) * stride_[s] : item.value;
   }
 
   static float Sum(const Chunk* row, int begin, int end) {
@@ -227,7 +332,7 @@ class Sweep {
   }
 
   float* NewShares(size_t count) {
-    constexpr size_t kBlock = 1 << 16;
+    constexpr size_t kBlock = 1 << 20;
     if (shares_used_ % kBlock + count > kBlock) shares_used_ = (shares_used_ / kBlock + 1) * kBlock;
     while (shares_.size() * kBlock < shares_used_ + count) shares_.emplace_back(kBlock);
     float* out = shares_[shares_used_ / kBlock].data() + shares_used_ % kBlock;
@@ -238,7 +343,9 @@ class Sweep {
   const Game& game_;
   const VectorOptions& options_;
   const Buckets& buckets_;
+  const Root* root_;
   float *regret_, *average_;
+  const int first_, most_;  // street; rows of one node
   BoardHands hands_;
   Rows rows_[kStreets];
   std::vector<Item> list_[kStreets];
@@ -247,7 +354,8 @@ class Sweep {
   size_t shares_used_ = 0;
   LeafList folds_, showdowns_;
   std::unique_ptr<Tiles> tiles_;
-  int32_t width_ = 0;
+  int32_t width_ = 0, stride_[kStreets] = {};
+  const float *whole_of_ = nullptr, *whole_ = nullptr;  // see `Reach`
   int64_t visited_ = 0;
   uint64_t key_ = 0;
   float weight_ = 1;
@@ -260,8 +368,8 @@ extern "C" {
 
 // Does passes on boards uint8 [count, 5]; returns the nodes visited.
 int64_t JaxsolveVectors(const Game* game, const VectorOptions* options, const Buckets* buckets,
-                        const uint8_t* boards, float* regret, float* average) {
-  Sweep sweep(*game, *options, *buckets, regret, average);
+                        const Root* root, const uint8_t* boards, float* regret, float* average) {
+  Sweep sweep(*game, *options, *buckets, root, regret, average);
   for (int64_t k = 0; k < options->count; ++k) sweep.Run(options->first + k, boards + 5 * k);
   return sweep.visited();
 }
