@@ -58,7 +58,7 @@ def action_tree(menu: BetMenu) -> tuple[ActionTree, PotPayoffs]:
     size = 0
     while len(level.parent):
         decides = states.actor >= 0
-        to, letter, total = _moves(menu, rules, states, base)
+        to, letter, total = moves_of(menu, rules, states, base)
         legal = letter > 0
         parts.append(
             {
@@ -104,7 +104,7 @@ class _Level:
     total: np.ndarray
 
 
-def _moves(
+def moves_of(
     menu: BetMenu, rules: Betting, states: Any, base: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns, [N, M] each: total over the hand, letter or 0, total on the street."""

@@ -107,6 +107,10 @@ class HoldemGame:
         """The tables of the abstraction for C++."""
         return NativeBuckets(self.abstraction)
 
+    def boards(self, seed: int, first: int, count: int) -> np.ndarray:
+        """Returns uint8 [count, 5], complete boards with given numbers."""
+        return deal_cards(seed, first, count, 5)
+
     def _stages(self, bucket: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(bucket[..., : self.tree.num_stages])
 
@@ -138,16 +142,26 @@ def holdem_game(menu: BetMenu, abstraction: Abstraction) -> HoldemGame:
     return HoldemGame(menu, abstraction, tree, payoffs)
 
 
-def deal_cards(seed: int, first: int, count: int, cards: int) -> np.ndarray:
-    """Returns uint8 [count, cards], the first cards of shuffled decks with given numbers."""
-    return np.stack([_deck(pass_key(seed, first + k), cards) for k in range(count)])
+def deal_cards(
+    seed: int, first: int, count: int, cards: int, *, deck: int = NUM_CARDS
+) -> np.ndarray:
+    """Returns uint8 [count, cards], the first cards of shuffled decks with given numbers.
+
+    Args:
+        seed: of all decks.
+        first: number of the first deck.
+        count: of decks.
+        cards: of each.
+        deck: cards in a deck.
+    """
+    return np.stack([_deck(pass_key(seed, first + k), cards, deck) for k in range(count)])
 
 
-def _deck(key: int, count: int) -> np.ndarray:
-    deck = list(range(NUM_CARDS))
+def _deck(key: int, count: int, size: int) -> np.ndarray:
+    deck = list(range(size))
     for i in range(count):
         drawn = mix(key ^ i) >> 32
-        other = i + (drawn * (NUM_CARDS - i) >> 32)
+        other = i + (drawn * (size - i) >> 32)
         deck[i], deck[other] = deck[other], deck[i]
     return np.array(deck[:count], np.uint8)
 

@@ -63,14 +63,14 @@ class MenuView:
     def __init__(self, game: HoldemGame) -> None:
         """Counts the chips."""
         self.game, self.tree, tree = game, game.tree, game.tree
-        self._spent = np.zeros((tree.num_nodes, game.menu.players), np.int32)
-        self._spent[0] = game.menu.rules.blinds
+        self.spent = np.zeros((tree.num_nodes, game.menu.players), np.int32)
+        self.spent[0] = game.menu.rules.blinds
         for below in levels(tree):
             above = tree.parent[below]
-            self._spent[below] = self._spent[above]
+            self.spent[below] = self.spent[above]
             to, seat = tree.action[below], tree.actor[above]
             paid = to != FOLD
-            self._spent[below[paid], seat[paid]] = to[paid]
+            self.spent[below[paid], seat[paid]] = to[paid]
 
     def follows(self, node: np.ndarray, actor: np.ndarray, street: np.ndarray) -> np.ndarray:
         """Returns bool [K], whether nodes are decisions of the seats that really act."""
@@ -85,7 +85,7 @@ class MenuView:
         total = self.tree.action[child].astype(np.int64)
         fraction = self._fractions(node, total)
         own = np.rint(table.bet[:, None] + fraction * table.pot[:, None]).astype(np.int64)
-        same = (self._spent[node] == table.spent).all(1, keepdims=True)
+        same = (self.spent[node] == table.spent).all(1, keepdims=True)
         own = np.where(same, total, own)
         own = np.where(total >= self.game.menu.stack, table.high[:, None], own)
         call = table.call[:, None]
@@ -119,7 +119,7 @@ class MenuView:
         skip = np.where(raises, 0, there).sum(1)  # fold and call come first
         smaller = skip + np.maximum((fraction <= x[:, None]).sum(1) - 1, 0)
         larger = skip + np.minimum((fraction < x[:, None]).sum(1), np.maximum(count - 1, 0))
-        same = (self._spent[node] == table.spent).all(1, keepdims=True) & raises
+        same = (self.spent[node] == table.spent).all(1, keepdims=True) & raises
         exact = same & (total == to[:, None])
         known = exact.any(1)
         smaller = np.where(known, exact.argmax(1), np.minimum(smaller, child.shape[1] - 1))
@@ -158,11 +158,11 @@ class MenuView:
         return self.tree.child[node][:, None] + np.minimum(column, count - 1), column < count
 
     def _raises(self, node: np.ndarray, total: np.ndarray) -> np.ndarray:
-        return np.asarray(total > self._spent[node].max(1)[:, None])
+        return np.asarray(total > self.spent[node].max(1)[:, None])
 
     def _fractions(self, node: np.ndarray, total: np.ndarray) -> np.ndarray:
         """Returns float [K, A], raises as fractions of the pot after calling."""
-        spent = self._spent[node]
+        spent = self.spent[node]
         pot = _pot(spent, self.tree.actor[node])
         return np.asarray((total - spent.max(1)[:, None]) / pot[:, None])
 

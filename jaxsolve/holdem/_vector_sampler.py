@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from jaxsolve import native
-from jaxsolve.holdem._blueprint_game import HoldemGame, deal_cards
-from jaxsolve.mccfr import NativeGame, Options, Tables
+from jaxsolve.holdem._blueprint_game import HoldemGame
+from jaxsolve.holdem.limited._game import LimitedHoldem
+from jaxsolve.mccfr import NativeContinuations, NativeGame, Options, Tables
 
 _BOARDS = 0xB0A2D
 """Keeps the numbers of boards apart from those of choices."""
@@ -26,6 +27,14 @@ class _Numbers(ctypes.Structure):
     )
 
 
+class _Root(ctypes.Structure):
+    _fields_ = (
+        ("range", ctypes.c_void_p),
+        *(("lossless", ctypes.c_int32), ("padding", ctypes.c_int32)),
+        ("beyond", NativeContinuations),
+    )
+
+
 class HandVectorSampler:
     """Passes over the tables of hold'em; each updates both players on one board.
 
@@ -36,12 +45,17 @@ class HandVectorSampler:
     """Passes of the first call of `mccfr.train`."""
 
     def __init__(
-        self, game: HoldemGame, options: Options, *, threads: int = 1, roulette: float = 0.005
+        self,
+        game: HoldemGame | LimitedHoldem,
+        options: Options,
+        *,
+        threads: int = 1,
+        roulette: float = 0.005,
     ) -> None:
         """Packs the game.
 
         Args:
-            game: heads-up.
+            game: heads-up, whole or a depth-limited subgame.
             options: weights and the seed; `unit` is in passes, so a small number, and nothing is
                 pruned.
             threads: they share the tables without locks; with one, equal seeds give equal tables.
@@ -70,6 +84,10 @@ class HandVectorSampler:
         self.game, self.options, self.threads, self.roulette = game, options, threads, roulette
         self._library = library
         self._native = NativeGame(game.payoffs, game.tree.packed(game.num_buckets), game.tree)
+        self._root: _Root | None = None
+        if isinstance(game, LimitedHoldem):
+            self._range = np.ascontiguousarray(game.ranges, np.float32)
+            self._root = _Root(self._range.ctypes.data, game.lossless, 0, self._native.beyond)
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -93,7 +111,7 @@ class HandVectorSampler:
         """
         if tables.bits != 32:
             raise ValueError("vectors of hands need tables of 32 bits")
-        boards = deal_cards(self.options.seed ^ _BOARDS, tables.passes, count, 5)
+        boards = self.game.boards(self.options.seed ^ _BOARDS, tables.passes, count)
         share = -(-count // self.threads)
         parts = [(k, boards[k : k + share]) for k in range(0, count, share)]
         with ThreadPoolExecutor(self.threads) as pool:
@@ -112,7 +130,7 @@ class HandVectorSampler:
                 ctypes.byref(self._native.struct),
                 ctypes.byref(numbers),
                 self.game.native_buckets.pointer,
-                None,
+                None if self._root is None else ctypes.byref(self._root),
                 *(ctypes.c_void_p(x.ctypes.data) for x in (boards, tables.regret, tables.average)),
             )
         )

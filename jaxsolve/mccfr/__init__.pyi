@@ -18,6 +18,7 @@ from ._listed import ListedGame as ListedGame
 from ._listed import listed_game as listed_game
 from ._listed_boards import ListedBoards as ListedBoards
 from ._listed_boards import listed_boards as listed_boards
+from ._native import NativeContinuations as NativeContinuations
 from ._native import NativeGame as NativeGame
 from ._native import pots_native as pots_native
 from ._options import Options as Options

@@ -89,7 +89,7 @@ def bias(strength: float = 5.0, count: int = 4) -> np.ndarray:
     return out[:count]
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
 class LimitedTree(ActionTree):
     """Public actions of a search, the choices at its leaves, and what comes after them (P nodes).
 
@@ -124,6 +124,13 @@ class LimitedTree(ActionTree):
         out["row"][fixed] = self.source[fixed]
         out["role"], out["kind"] = self.role, self.kind
         return out
+
+    def __repr__(self) -> str:
+        roles = np.bincount(self.role[self.count > 0], minlength=len(Role))
+        return (
+            f"LimitedTree({self.num_players} players, {roles[Role.PLAY]:,} decisions, "
+            f"{roles[Role.CHOICE]:,} choices of {self.beyond.count}, {roles[Role.FIXED]:,} fixed)"
+        )
 
     def policy_beyond(self, node: int, bucket: int, chosen: int) -> np.ndarray:
         """Returns float32 [A], what a continuation does at a fixed node with a bucket."""

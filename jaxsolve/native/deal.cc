@@ -44,4 +44,69 @@ void JaxsolveDeal(uint64_t seed, int64_t first, int64_t count, int32_t players, 
   }
 }
 
+// Fills bucket [count, players, streets] and rank [count, players] of deals with hands drawn from
+// ranges, double [players, hands] of running sums, on a board of `known` cards; on `street` after the
+// first every hand is its own bucket. Returns 1 where some hands met each other in all `tries`.
+int32_t JaxsolveDealRanges(uint64_t seed, int64_t first, int64_t count, int32_t players,
+                           int32_t streets, int32_t street, int32_t known, int32_t tries,
+                           const Buckets* buckets, const uint8_t* board, const double* ranges,
+                           uint16_t* bucket, int32_t* rank) {
+  uint8_t pair[kHands][2];
+  for (int a = 0; a < kDeck; ++a) {
+    for (int b = a + 1; b < kDeck; ++b) {
+      const int number = HandNumber(a, b);
+      pair[number][0] = a, pair[number][1] = b;
+    }
+  }
+  uint64_t out = 0;
+  for (int i = 0; i < known; ++i) out |= uint64_t{1} << board[i];
+  for (int64_t k = 0; k < count; ++k, bucket += players * streets, rank += players) {
+    const uint64_t key = PassKey(seed, first + k);
+    uint64_t drawn = 0, used = out;
+    int32_t hand[kMostPlayers];
+    int tried = 0;
+    for (int p = 0; p < players; ++p) {
+      if (p == 0) used = out;
+      const double* range = ranges + static_cast<int64_t>(p) * kHands;
+      const double at = static_cast<double>(Mix(key ^ drawn++) >> 11) * 0x1p-53;
+      hand[p] = std::min<int64_t>(std::upper_bound(range, range + kHands, at) - range, kHands - 1);
+      const uint64_t cards =
+          uint64_t{1} << pair[hand[p]][0] | uint64_t{1} << pair[hand[p]][1];
+      if (used & cards) {
+        if (++tried >= tries) return 1;
+        p = -1;  // all hands anew, so that none is favoured
+        continue;
+      }
+      used |= cards;
+    }
+    uint8_t shown[5], deck[kDeck];
+    int left = 0;
+    for (int c = 0; c < kDeck; ++c) {
+      if (!(used >> c & 1)) deck[left++] = c;
+    }
+    std::copy(board, board + known, shown);
+    for (int i = known; i < 5; ++i) {
+      const uint64_t number = Mix(key ^ (uint64_t{1} << 32 | i)) >> 32;
+      const int at = static_cast<int>(number * left >> 32);
+      shown[i] = deck[at];
+      deck[at] = deck[--left];
+    }
+    for (int s = 0; s < streets; ++s) {
+      for (int p = 0; p < players; ++p) bucket[p * streets + s] = 0;
+      if (s < street) continue;
+      const Buckets::Row row = s == street && s > 0 ? Buckets::Row{} : buckets->At(s, shown);
+      for (int p = 0; p < players; ++p) bucket[p * streets + s] = row[hand[p]];
+    }
+    Suits common;
+    for (int i = 0; i < 5; ++i) common.Add(shown[i]);
+    for (int p = 0; p < players; ++p) {
+      Suits all = common;
+      all.Add(pair[hand[p]][0]);
+      all.Add(pair[hand[p]][1]);
+      rank[p] = Strength(all);
+    }
+  }
+  return 0;
+}
+
 }  // extern "C"

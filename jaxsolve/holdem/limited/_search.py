@@ -1,0 +1,179 @@
+"""Depth-limited search of one street of hold'em, with a blueprint's continuations at its end."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxsolve.holdem._bet_menu import BetMenu
+from jaxsolve.holdem._betting import BetState
+from jaxsolve.holdem._cells import possible
+from jaxsolve.holdem.limited._game import LimitedHoldem, usable
+from jaxsolve.holdem.limited._tree import Beyond, subgame_tree
+from jaxsolve.mccfr import (
+    ExternalSampler,
+    Options,
+    Sampler,
+    Tables,
+    entries_of,
+    make_tables,
+    matched,
+)
+
+CALL = 0.1
+"""Seconds of one call of the sampler, so that a limit of time is kept."""
+
+VECTOR_UNIT, EXTERNAL_UNIT = 2.0, 500.0
+"""Passes after which weights have doubled, see `Options.unit`."""
+
+
+class SearchBegin(NamedTuple):
+    """Where a search begins (n players).
+
+    Attributes:
+        state: of the betting where a street begins.
+        board: cards so far.
+        ranges: float [n, 1326], how likely each player came here with each hand.
+        node: of the blueprint's menu there; `LEFT` if the hand has left it.
+    """
+
+    state: BetState
+    board: tuple[int, ...]
+    ranges: np.ndarray
+    node: int
+
+
+@dataclasses.dataclass(frozen=True)
+class LimitedResult:
+    """What a search found.
+
+    Attributes:
+        game: that was solved.
+        tables: of regrets and of the average policy.
+        seconds: that it took.
+    """
+
+    game: LimitedHoldem
+    tables: Tables
+    seconds: float
+
+    def find(self, totals: Sequence[int]) -> int | None:
+        """Returns the node after some actions of the street, totals or FOLD; None off the menu."""
+        tree, node = self.game.tree, 0
+        for total in totals:
+            first, count = int(tree.child[node]), int(tree.count[node])
+            follow = np.flatnonzero(tree.action[first : first + count] == total)
+            if tree.stage[node] != self.game.street or not len(follow):
+                return None
+            node = first + int(follow[0])
+        return node
+
+    def totals(self, node: int) -> np.ndarray:
+        """Returns int64 [A], FOLD or totals of the actions at a decision."""
+        first = int(self.game.tree.child[node])
+        found = self.game.tree.action[first : first + int(self.game.tree.count[node])]
+        return found.astype(np.int64)
+
+    def policy(self, node: int, *, current: bool = False) -> np.ndarray:
+        """Returns float64 [1326, A], what the player does at a decision with each hand.
+
+        Args:
+            node: of the street that was solved.
+            current: the last iterate in place of the average.
+        """
+        tree, tables = self.game.tree, self.tables
+        rows = matched(entries_of(tree, tables, tables.regret, node))
+        if not current:
+            sums = entries_of(tree, tables, tables.average, node)
+            rows = np.where(sums.any(1, keepdims=True), matched(sums), rows)
+        policy = rows[self.game.bucket_of()]
+        return np.where(possible(self.game.board)[:, None], policy, 0.0)
+
+
+def search(
+    begin: SearchBegin,
+    menu: BetMenu,
+    after: Beyond,
+    *,
+    choosers: Sequence[int] | None = None,
+    sampler: str | None = None,
+    passes: int | None = None,
+    seconds: float | None = None,
+    seed: int = 0,
+    threads: int = 1,
+) -> LimitedResult:
+    """Returns a solution of one street, after which players choose among continuations.
+
+    Args:
+        begin: where the street begins.
+        menu: what may be bet on it.
+        after: the blueprint and its continuations.
+        choosers: seats that choose; everybody by default. A seat that does not choose plays the
+            first continuation, the blueprint.
+        sampler: "vector" (two players; its default) or "external".
+        passes: at most so many; with these, one thread and no limit of time, equal seeds give
+            equal results.
+        seconds: at most so long; building comes on top.
+        seed: of boards and choices.
+        threads: they share the tables.
+
+    Raises:
+        ValueError: no limit, an unknown sampler, ranges that leave no deal, or seats that are not
+            there.
+        MemoryError: the tables do not fit; says how much they need.
+    """
+    started = time.perf_counter()
+    game = limited_game(begin, menu, after, choosers)
+    made = _sampler(game, sampler, seed, threads)
+    if passes is None and seconds is None:
+        raise ValueError("say how many passes or seconds a search may take")
+    tables = make_tables(game)
+    limit = np.inf if seconds is None else time.perf_counter() + seconds
+    most = np.inf if passes is None else passes
+    size = made.first_call
+    while tables.passes < most and (left := limit - time.perf_counter()) > 0:
+        before = time.perf_counter()
+        tables, _ = made.run(tables, int(min(size, most - tables.passes)))
+        took = time.perf_counter() - before
+        wish = min(CALL, max(left - took, 1e-3)) if seconds is not None else CALL
+        n = game.tree.num_players
+        size = max(n, int(size * min(4.0, wish / max(took, 1e-6))) // n * n)
+    return LimitedResult(game, tables, time.perf_counter() - started)
+
+
+def limited_game(
+    begin: SearchBegin, menu: BetMenu, after: Beyond, choosers: Sequence[int] | None = None
+) -> LimitedHoldem:
+    """Returns the game of a search; see `search`.
+
+    Raises:
+        ValueError: ranges or seats that make no sense.
+    """
+    n = len(begin.state.stack)
+    seats = range(n) if choosers is None else choosers
+    if not all(0 <= seat < n for seat in seats):
+        raise ValueError(f"seats are 0 to {n - 1}, not {sorted(seats)}")
+    chooses = np.isin(np.arange(n), list(seats))
+    ranges = usable(begin.ranges, begin.board)
+    tree, payoffs = subgame_tree(begin.state, begin.node, menu, after, chooses)
+    street = int(begin.state.street)
+    return LimitedHoldem(after.game.abstraction, tree, payoffs, street, begin.board, ranges)
+
+
+def _sampler(game: LimitedHoldem, name: str | None, seed: int, threads: int) -> Sampler:
+    from jaxsolve.holdem._vector_sampler import HandVectorSampler
+
+    known = ("vector", "external")
+    if name is None:
+        name = "vector" if game.tree.num_players == 2 else "external"
+    if name not in known:
+        raise ValueError(f"unknown sampler {name!r}; known are {', '.join(known)}")
+    if name == "vector":
+        return HandVectorSampler(game, Options(seed=seed, unit=VECTOR_UNIT), threads=threads)
+    return ExternalSampler(game, Options(seed=seed, unit=EXTERNAL_UNIT), threads=threads)
+
+
