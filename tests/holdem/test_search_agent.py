@@ -68,7 +68,7 @@ def test_a_bet_that_is_not_on_the_menu_is_answered_and_remembered():
     told, state = asked(1, at_river(237))
     assert {-1, 237} < set(told.totals.tolist())
     assert told.totals[-1] == STACK
-    tree = state.street.result.spot.betting
+    tree = state.street.solved.result.spot.betting
     assert 237 in tree.action.tolist()
     # The same bet again, after a search that did not hold it: the search is made anew.
     first, state = asked(0, at_river())
@@ -77,8 +77,8 @@ def test_a_bet_that_is_not_on_the_menu_is_answered_and_remembered():
     assert again.totals.tolist() == [-1, 777, STACK]
     np.testing.assert_allclose(again.reach, first.reach * first.policy[:, 1])
     assert after.street.hand == state.street.hand
-    assert 777 not in state.street.result.spot.betting.action.tolist()
-    assert 777 in after.street.result.spot.betting.action.tolist()
+    assert 777 not in state.street.solved.result.spot.betting.action.tolist()
+    assert 777 in after.street.solved.result.spot.betting.action.tolist()
 
 
 def test_ranges_of_the_next_street_are_those_of_the_last_search():
@@ -98,7 +98,7 @@ def test_ranges_of_the_next_street_are_those_of_the_last_search():
         _, state = both.policy(state, here)
     turn = hand.act(hand.can.call)
     mine, state = both.policy(state, turn)
-    theirs = state.street.result.node("")
+    theirs = state.street.solved.result.node("")
     river = turn.act(turn.can.call).deal(BOARD[4:])
     checked = river.act(river.can.call)
     told, after = both.policy(state, checked)
@@ -125,7 +125,7 @@ def test_it_plays_whole_hands_and_is_a_function_of_the_history():
 def test_what_it_cannot_play_is_refused():
     with pytest.raises(ValueError, match="two players, not 3"):
         play.SearchAgent(blueprint(players=3))
-    with pytest.raises(ValueError, match="street 1, 2 or 3, not 4"):
+    with pytest.raises(ValueError, match="street 0, 1, 2 or 3, not 4"):
         play.SearchAgent(blueprint(), first=4)
     with pytest.raises(ValueError, match=r"no menu|sizes"):
         play.SearchAgent(blueprint(), menu=RIVER, first=2)

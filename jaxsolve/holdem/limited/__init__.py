@@ -7,5 +7,6 @@ from jaxsolve.holdem.limited._search import limited_game as limited_game
 from jaxsolve.holdem.limited._search import search as search
 from jaxsolve.holdem.limited._tree import Beyond as Beyond
 from jaxsolve.holdem.limited._tree import beyond as beyond
+from jaxsolve.holdem.limited._tree import followed as followed
 from jaxsolve.holdem.limited._tree import street_menu as street_menu
 from jaxsolve.holdem.limited._tree import subgame_tree as subgame_tree

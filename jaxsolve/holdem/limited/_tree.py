@@ -163,7 +163,7 @@ def _street(
         row, column = np.nonzero(legal)
         action, letter, total = to[row, column], letters[row, column], totals[row, column]
         chosen = here[row]
-        mapped = _followed(view, mapped[chosen], _table(rules, found, row), action)
+        mapped = followed(view, mapped[chosen], _table(rules, found, row), action)
         parent, size = size + chosen, size + len(parent)
         if len(row):
             states = act_on(rules, BetState(*(x[chosen] for x in states)), action)
@@ -203,7 +203,7 @@ def _beyond(leaves: dict[str, np.ndarray], stacks: np.ndarray, after: Beyond) ->
     return parts
 
 
-def _followed(view: MenuView, node: np.ndarray, table: Table, to: np.ndarray) -> np.ndarray:
+def followed(view: MenuView, node: np.ndarray, table: Table, to: np.ndarray) -> np.ndarray:
     """Returns the likelier nodes of the blueprint after real actions, or LEFT."""
     after = np.full(len(node), LEFT, np.int64)
     on = np.flatnonzero(view.follows(node, table.actor, table.street))

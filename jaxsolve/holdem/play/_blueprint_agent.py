@@ -127,7 +127,7 @@ class BlueprintAgent:
         on = np.flatnonzero(self._follows(state.node, hand))
         off = np.setdiff1d(np.arange(len(state.node)), on)
         small, large, part = self.view.seen_as(
-            state.node[on], _table(hand, len(on)), np.full(len(on), to)
+            state.node[on], table_of(hand, len(on)), np.full(len(on), to)
         )
         node = np.concatenate([small, large, np.full(len(off), LEFT)])
         branch = np.concatenate([on, on, off])
@@ -143,7 +143,7 @@ class BlueprintAgent:
         Without a node that follows the hand, the first move checks or calls and is the only one.
         """
         on = np.flatnonzero(self._follows(node, hand))
-        real = self.view.real_totals(node[on], _table(hand, len(on)))
+        real = self.view.real_totals(node[on], table_of(hand, len(on)))
         width = max(real.shape[1], 1)
         totals = np.full((len(node), width), hand.can.call, np.int64)
         policies = np.zeros((len(node), NUM_HANDS, width))
@@ -173,7 +173,7 @@ def _merged(state: MenuState, node: np.ndarray, share: np.ndarray, reach: np.nda
     return state._replace(node=found, share=shares, reach=reaches)
 
 
-def _table(hand: PublicHand, count: int) -> Table:
+def table_of(hand: PublicHand, count: int) -> Table:
     """Returns the real table, once for each of some nodes."""
     can, n = hand.can, hand.num_players
     others = np.delete(np.where(hand.state.folded, 0, hand.state.stack), hand.actor)

@@ -1,20 +1,20 @@
-"""A blueprint before the turn, and search to the end of the hand on turn and river.
+"""An agent that searches the streets of a hand, on top of a blueprint.
 
 Where a street is dealt, the agent knows how likely either player has made their moves with each
 hand: the first street's ranges are the blueprint's, for both players alike, later ones those of the
-last search. The rest of the hand is then solved at full width from the beginning of the street, on
-a menu of its own. A bet that is not on that menu is added to it, and the street is solved anew;
-what the agent has already done there stays as it was. The root is unsafe: ranges are taken as they
-are.
+last search. Turn and river are solved at full width to the end of the hand, on a menu of their own.
+Earlier streets are solved to their end, where the players choose among continuations of the
+blueprint; before the flop only if somebody has left the blueprint's menu. A search begins where the
+street was dealt. A bet that is not on the menu is added to it, and the street is solved anew; what
+the agent has already done there stays as it was. The root is unsafe: ranges are taken as they are.
 
 Source: Brown, Sandholm and Amos 2018, "Depth-limited solving for imperfect-information games",
-whose agent plays turn and river to the end, and Brown and Sandholm 2019, who search from the start
-of the street.
+whose agent plays turn and river to the end and lets the opponent choose at leaves, and Brown and
+Sandholm 2019, who search from the start of the street.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -22,14 +22,21 @@ import numpy as np
 
 from jaxsolve.holdem._cards import NUM_HANDS
 from jaxsolve.holdem._cells import possible
-from jaxsolve.holdem._result import SpotResult
-from jaxsolve.holdem._sizes import STREETS, Size, Sizes, parse_sizes
-from jaxsolve.holdem._solve import solve
-from jaxsolve.holdem._spot import Spot
-from jaxsolve.holdem._spot_tree import spot_tree
+from jaxsolve.holdem._sizes import STREETS, Sizes, parse_sizes
+from jaxsolve.holdem.limited import beyond
 from jaxsolve.holdem.play._agent import Move, RangePolicy, drawn, range_of
 from jaxsolve.holdem.play._blueprint_agent import BlueprintAgent, MenuState
 from jaxsolve.holdem.play._public_hand import PublicHand
+from jaxsolve.holdem.play._street_search import (
+    Solved,
+    beginning,
+    legal_policy,
+    menu_node,
+    moves_since,
+    search_to_the_end,
+    search_to_the_streets_end,
+)
+from jaxsolve.mccfr import Continuations, bias
 
 MENU = {
     "turn": {"bet": ["50%", "100%"], "raise": ["100%", "a"]},
@@ -39,6 +46,9 @@ MENU = {
 
 RAISES = 2
 """Raises on a street that a search looks at, more where there were more."""
+
+PASSES = {0: 60, 1: 300}
+"""Boards on which a search before the turn is made, by street."""
 
 LEAST = 1e-9
 """Ranges whose largest weight is below say nothing; every hand is possible then."""
@@ -50,12 +60,12 @@ class Street(NamedTuple):
     Attributes:
         hand: there.
         ranges: float64 [2, 1326], how likely either seat has made its moves with each hand.
-        result: the last solution from there; None before the first.
+        solved: the last solution from there; None before the first.
     """
 
     hand: PublicHand
     ranges: np.ndarray
-    result: SpotResult | None = None
+    solved: Solved | None = None
 
 
 class SearchState(NamedTuple):
@@ -79,7 +89,7 @@ class SearchState(NamedTuple):
 
 
 class SearchAgent:
-    """Searches turn and river of a heads-up blueprint to the end."""
+    """Searches the streets of a heads-up hand, from one of them on."""
 
     def __init__(
         self,
@@ -88,16 +98,27 @@ class SearchAgent:
         menu: Mapping[str, Any] = MENU,
         first: int = 2,
         iterations: Mapping[int, int] | None = None,
+        passes: Mapping[int, int] | None = None,
+        continuations: np.ndarray | None = None,
+        choosers: str = "opponent",
+        threads: int = 1,
         name: str = "search",
     ) -> None:
         """Takes a blueprint.
 
         Args:
             blueprint: of two players.
-            menu: sizes by street, as `parse_sizes` takes them.
-            first: street from which on the agent searches: 1 the flop, 2 the turn, 3 the river.
-            iterations: of a search, by the street where it begins; 100 on the turn and 300 on the
-                river by default.
+            menu: sizes on turn and river, as `parse_sizes` takes them; earlier streets have the
+                blueprint's.
+            first: street from which on the agent searches: 0 before the flop, there only after a
+                bet that the blueprint's menu does not have, 1 the flop, 2 the turn, 3 the river.
+            iterations: of a search on turn or river; 100 and 300 by default.
+            passes: boards of a search before the turn, by street; `PASSES` by default.
+            continuations: float [k, 3], factors, see `mccfr.Continuations`; by default
+                `mccfr.bias(10)`, those of Modicum.
+            choosers: who chooses among them where a search ends: "opponent" or "all".
+            threads: of searches before the turn; with more than one, equal histories give answers
+                that are equal only nearly.
             name: for tables of results.
 
         Raises:
@@ -105,11 +126,17 @@ class SearchAgent:
         """
         if blueprint.game.menu.players != 2:
             raise ValueError(f"search is for two players, not {blueprint.game.menu.players}")
-        if first not in (1, 2, 3):
-            raise ValueError(f"searches begin on street 1, 2 or 3, not {first}")
+        if first not in (0, 1, 2, 3):
+            raise ValueError(f"searches begin on street 0, 1, 2 or 3, not {first}")
+        if choosers not in ("opponent", "all"):
+            raise ValueError(f'unknown choosers {choosers!r}; choose "opponent" or "all"')
         self.name, self.blueprint, self.first = name, blueprint, first
-        self.sizes: Sizes = parse_sizes(menu, streets=STREETS[first - 1 :])
-        self.iterations = {1: 50, 2: 100, 3: 300, **(iterations or {})}
+        self.sizes: Sizes = parse_sizes(menu, streets=STREETS[max(first, 2) - 1 :])
+        self.iterations = {2: 100, 3: 300, **(iterations or {})}
+        self.passes = {**PASSES, **(passes or {})}
+        self.choosers, self.threads = choosers, threads
+        factor = bias(10) if continuations is None else continuations
+        self.after = beyond(blueprint.view, Continuations(blueprint.sums, factor))
 
     def begin(self, hand: PublicHand, seat: int, *, number: int, key: int) -> SearchState:
         """See `HandAgent`."""
@@ -134,17 +161,23 @@ class SearchAgent:
         self, state: SearchState, hand: PublicHand, seconds: float | None = None
     ) -> tuple[RangePolicy, SearchState]:
         """See `RangeAgent`; `seconds` ends a search early."""
-        if hand.street < self.first:
+        if self._follows_blueprint(state, hand):
             told, menu = self.blueprint.policy(state.blueprint, hand)
             state = state._replace(blueprint=menu, reach=told.reach, told=(hand, told))
             return told, state
         state = self._own_move(state, hand)
         street = self._street(state, hand)
-        if street.result is None or _node(street, hand) is None:
-            street = street._replace(result=self._search(street, hand, seconds))
+        if street.solved is None or _node(street, hand) is None:
+            street = street._replace(solved=self._search(state, street, hand, seconds))
         reach = np.where(possible(hand.board), state.reach, 0.0)
         told = _policy(street, hand)._replace(reach=reach)
         return told, state._replace(street=street, told=(hand, told))
+
+    def _follows_blueprint(self, state: SearchState, hand: PublicHand) -> bool:
+        """Returns whether the blueprint answers: streets before searches, and its first street."""
+        if hand.street < self.first or state.street is not None:
+            return hand.street < self.first
+        return hand.street == 0 and _on_menu(self.blueprint, hand)
 
     def _own_move(self, state: SearchState, hand: PublicHand) -> SearchState:
         """Returns the state with the reach of the agent's own move after its last decision."""
@@ -157,9 +190,11 @@ class SearchAgent:
 
     def _street(self, state: SearchState, hand: PublicHand) -> Street:
         """Returns the beginning of the street of a hand, and the ranges there."""
-        root = _beginning(hand)
+        root = beginning(hand)
         if state.street is not None and state.street.hand == root:
             return state.street
+        if root.street == 0:
+            return Street(root, np.ones((2, NUM_HANDS)))
         if state.street is None:
             ranges = np.stack([range_of(self.blueprint, root, seat) for seat in range(2)])
         else:
@@ -167,100 +202,52 @@ class SearchAgent:
         ranges[state.seat] = state.reach
         return Street(root, np.stack([_usable(x, root.board) for x in ranges]))
 
-    def _search(self, street: Street, hand: PublicHand, seconds: float | None) -> SpotResult:
-        """Returns the solution of the rest of the hand from the street's beginning on."""
-        root, bets = street.hand, _bets(street.hand, hand)
-        spent, stacks = np.asarray(root.state.spent), np.asarray(root.stacks)
-        name = STREETS[root.street - 1]
-        sizes = {key: self.sizes[key] for key in STREETS[root.street - 1 :]}
-        first, second = (
-            menu._replace(
-                bet=(*menu.bet, *(s for k, s, opens in bets if opens and k == player)),
-                raise_=(*menu.raise_, *(s for k, s, opens in bets if not opens and k == player)),
+    def _search(
+        self, state: SearchState, street: Street, hand: PublicHand, seconds: float | None
+    ) -> Solved:
+        """Returns a solution from the street's beginning on."""
+        root = street.hand
+        if root.street >= 2:
+            return search_to_the_end(
+                *(root, hand, street.ranges, self.sizes),
+                raises=RAISES,
+                iterations=self.iterations[root.street],
+                seconds=seconds,
             )
-            for player, menu in enumerate(sizes[name])
-        )
-        sizes[name] = (first, second)
-        left, right = (int(x) for x in stacks - spent)
-        spot = Spot(
-            board=root.board,
-            pot=int(spent.sum()),
-            stack=(left, right),
-            ranges=(street.ranges[0], street.ranges[1]),
-            sizes=sizes,
-            raise_cap=max(RAISES, len(bets) - 1),
-        )
-        iterations = self.iterations[root.street]
-        return solve(
-            spot_tree(spot),
-            iterations=iterations,
-            measure_every=iterations,
-            target=None,
-            time_limit=seconds,
-            progress=False,
+        return search_to_the_streets_end(
+            *(root, hand, street.ranges, self.after),
+            choosers=(0, 1) if self.choosers == "all" else (1 - state.seat,),
+            passes=self.passes[root.street],
+            seconds=seconds,
+            seed=state.key,
+            threads=self.threads,
         )
 
 
-def _beginning(hand: PublicHand) -> PublicHand:
-    """Returns the hand where its street was dealt."""
-    while hand.move is not None:
-        assert hand.before is not None
-        hand = hand.before
-    return hand
-
-
-def _bets(root: PublicHand, hand: PublicHand) -> list[tuple[int, Size, bool]]:
-    """Returns (player, size, whether nobody had bet) of each bet and raise since a street began."""
-    found = []
-    for before, after in itertools.pairwise([root, *hand.path(root)]):
-        assert after.move is not None
-        faced = int(before.state.bet)
-        if after.move > faced:
-            size = Size("chips", after.move - faced)
-            opens = faced == int(root.state.bet)
-            found.append((before.actor, size, opens))
-    return found
+def _on_menu(blueprint: BlueprintAgent, hand: PublicHand) -> bool:
+    """Returns whether every bet of a hand is on the blueprint's menu, with its chips."""
+    node = menu_node(blueprint.view, hand)
+    return node >= 0 and bool((blueprint.view.spent[node] == hand.state.spent).all())
 
 
 def _node(street: Street, hand: PublicHand) -> int | None:
     """Returns the node of the solved betting where a hand stands; None off the menu."""
-    assert street.result is not None
-    tree, node = street.result.spot.betting, 0
-    for after in hand.path(street.hand):
-        if after.move is None:
-            continue
-        follow = [c for c in tree.children(node) if int(tree.action[c]) == after.move]
-        if not follow:
-            return None
-        node = follow[0]
-    return node
+    assert street.solved is not None
+    return street.solved.find(moves_since(street.hand, hand))
 
 
 def _policy(street: Street, hand: PublicHand) -> RangePolicy:
-    """Returns what the solution does at a decision; hands that cannot be there check or call."""
-    assert street.result is not None
+    """Returns what the solution does at a decision."""
     node = _node(street, hand)
-    assert node is not None
-    tree = street.result.spot.betting
-    totals = np.array([int(tree.action[c]) for c in tree.children(node)])
-    policy = np.zeros((NUM_HANDS, len(totals)))
-    call = int(np.flatnonzero(totals == hand.can.call)[0])
-    policy[possible(hand.board), call] = 1
-    report = street.result.node(tree.line(node))
-    policy[report.hands] = report.strategy
-    legal = np.array([hand.can.allow(int(t)) for t in totals])
-    policy[:, call] += policy[:, ~legal].sum(1)
-    policy = policy[:, legal]
-    total = policy.sum(1, keepdims=True)
-    policy /= np.where(total > 0, total, 1)
-    order = np.argsort(totals[legal])
-    return RangePolicy(totals[legal][order], policy[:, order], np.zeros(NUM_HANDS))
+    assert street.solved is not None and node is not None
+    totals, policy = legal_policy(street.solved, node, hand)
+    return RangePolicy(totals, policy, np.zeros(NUM_HANDS))
 
 
 def _followed(street: Street, hand: PublicHand) -> np.ndarray:
     """Returns float64 [2, 1326], ranges at the end of a street by its last solution."""
     ranges = street.ranges.copy()
-    if street.result is None:
+    if street.solved is None:
         return ranges
     for after in hand.path(street.hand):
         before = after.before
