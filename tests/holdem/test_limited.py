@@ -206,26 +206,27 @@ def test_a_bet_off_the_menu_goes_on_with_real_chips() -> None:
 
 def test_searches_are_repeatable_and_bad_input_is_refused() -> None:
     start, menu = begin(2), after().game.menu
-    found = [limited.search(start, menu, after(), passes=6, seed=3) for _ in range(2)]
+    here = limited.limited_game(start, menu, after())
+    found = [limited.search(here, passes=6, seed=3) for _ in range(2)]
     np.testing.assert_array_equal(found[0].tables.regret, found[1].tables.regret)
+    assert limited.search(here, seconds=0).tables.passes > 0  # some answer at any time
     policy = found[0].policy(0)
     live = policy.any(1)
     np.testing.assert_allclose(policy[live].sum(1), 1)
     assert live.sum() == 1128  # hands that do not meet four cards
     with pytest.raises(ValueError, match="how many passes or seconds"):
-        limited.search(start, menu, after())
+        limited.search(here)
     with pytest.raises(ValueError, match="known are vector, external"):
-        limited.search(start, menu, after(), passes=1, sampler="none")
+        limited.search(here, passes=1, sampler="none")
     with pytest.raises(ValueError, match="seats are 0 to 1"):
-        limited.search(start, menu, after(), passes=1, choosers=(2,))
+        limited.limited_game(start, menu, after(), (2,))
     with pytest.raises(ValueError, match="ranges are"):
-        limited.search(start._replace(ranges=np.ones((2, 3))), menu, after(), passes=1)
+        limited.limited_game(start._replace(ranges=np.ones((2, 3))), menu, after())
     one = np.zeros((2, 1326))
     one[:, 700] = 1
+    same = limited.limited_game(start._replace(ranges=one), menu, after())
     with pytest.raises(ValueError, match="leave"):
-        limited.search(
-            start._replace(ranges=one), menu, after(), passes=10, sampler="external"
-        )
+        limited.search(same, passes=10, sampler="external")
 
 
 def test_three_players_search_a_flop() -> None:
@@ -237,7 +238,6 @@ def test_three_players_search_a_flop() -> None:
     hands = [holdem.HANDS[deals.bucket[:, i, 1]] for i in range(3)]
     cards = np.concatenate([*hands, np.tile(start.board, (500, 1))], 1)
     assert all(len(set(row)) == 9 for row in cards.tolist())
-    found = limited.search(start, whole.game.menu, whole, passes=300, seed=1)
-    again = limited.search(start, whole.game.menu, whole, passes=300, seed=1)
+    found, again = (limited.search(here, passes=300, seed=1) for _ in range(2))
     np.testing.assert_array_equal(found.tables.average, again.tables.average)
     assert np.abs(found.tables.regret).max() > 0

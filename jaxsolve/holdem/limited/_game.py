@@ -72,6 +72,17 @@ class LimitedHoldem:
         found = np.arange(NUM_HANDS) if self.street else self.abstraction.preflop
         return np.asarray(found, np.int64)
 
+    def find(self, totals: Sequence[int]) -> int | None:
+        """Returns the node after some actions of the street, totals or FOLD; None off the menu."""
+        tree, node = self.tree, 0
+        for total in totals:
+            first, count = int(tree.child[node]), int(tree.count[node])
+            follow = np.flatnonzero(tree.action[first : first + count] == total)
+            if tree.stage[node] != self.street or not len(follow):
+                return None
+            node = first + int(follow[0])
+        return node
+
     @functools.cached_property
     def native_buckets(self) -> NativeBuckets:
         """The tables of the abstraction for C++."""

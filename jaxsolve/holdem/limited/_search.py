@@ -61,17 +61,6 @@ class LimitedResult:
     tables: Tables
     seconds: float
 
-    def find(self, totals: Sequence[int]) -> int | None:
-        """Returns the node after some actions of the street, totals or FOLD; None off the menu."""
-        tree, node = self.game.tree, 0
-        for total in totals:
-            first, count = int(tree.child[node]), int(tree.count[node])
-            follow = np.flatnonzero(tree.action[first : first + count] == total)
-            if tree.stage[node] != self.game.street or not len(follow):
-                return None
-            node = first + int(follow[0])
-        return node
-
     def totals(self, node: int) -> np.ndarray:
         """Returns int64 [A], FOLD or totals of the actions at a decision."""
         first = int(self.game.tree.child[node])
@@ -95,11 +84,8 @@ class LimitedResult:
 
 
 def search(
-    begin: SearchBegin,
-    menu: BetMenu,
-    after: Beyond,
+    game: LimitedHoldem,
     *,
-    choosers: Sequence[int] | None = None,
     sampler: str | None = None,
     passes: int | None = None,
     seconds: float | None = None,
@@ -109,46 +95,47 @@ def search(
     """Returns a solution of one street, after which players choose among continuations.
 
     Args:
-        begin: where the street begins.
-        menu: what may be bet on it.
-        after: the blueprint and its continuations.
-        choosers: seats that choose; everybody by default. A seat that does not choose plays the
-            first continuation, the blueprint.
+        game: see `limited_game`.
         sampler: "vector" (two players; its default) or "external".
         passes: at most so many; with these, one thread and no limit of time, equal seeds give
             equal results.
-        seconds: at most so long; building comes on top.
+        seconds: at most so long.
         seed: of boards and choices.
         threads: they share the tables.
 
     Raises:
-        ValueError: no limit, an unknown sampler, ranges that leave no deal, or seats that are not
-            there.
+        ValueError: no limit, an unknown sampler, or ranges that leave no deal.
         MemoryError: the tables do not fit; says how much they need.
     """
     started = time.perf_counter()
-    game = limited_game(begin, menu, after, choosers)
     made = _sampler(game, sampler, seed, threads)
     if passes is None and seconds is None:
         raise ValueError("say how many passes or seconds a search may take")
     tables = make_tables(game)
-    limit = np.inf if seconds is None else time.perf_counter() + seconds
+    limit = np.inf if seconds is None else started + seconds
     most = np.inf if passes is None else passes
     size = made.first_call
-    while tables.passes < most and (left := limit - time.perf_counter()) > 0:
+    while tables.passes < most and (not tables.passes or time.perf_counter() < limit):
         before = time.perf_counter()
         tables, _ = made.run(tables, int(min(size, most - tables.passes)))
-        took = time.perf_counter() - before
-        wish = min(CALL, max(left - took, 1e-3)) if seconds is not None else CALL
+        now = time.perf_counter()
+        wish = min(CALL, max(limit - now, 1e-3))
         n = game.tree.num_players
-        size = max(n, int(size * min(4.0, wish / max(took, 1e-6))) // n * n)
+        size = max(n, int(size * min(4.0, wish / max(now - before, 1e-6))) // n * n)
     return LimitedResult(game, tables, time.perf_counter() - started)
 
 
 def limited_game(
     begin: SearchBegin, menu: BetMenu, after: Beyond, choosers: Sequence[int] | None = None
 ) -> LimitedHoldem:
-    """Returns the game of a search; see `search`.
+    """Returns the game of a search.
+
+    Args:
+        begin: where the street begins.
+        menu: what may be bet on it.
+        after: the blueprint and its continuations.
+        choosers: seats that choose among them; everybody by default. A seat that does not choose
+            plays the first one, the blueprint.
 
     Raises:
         ValueError: ranges or seats that make no sense.

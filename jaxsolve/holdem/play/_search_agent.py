@@ -15,6 +15,7 @@ Sandholm 2019, who search from the start of the street.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -28,13 +29,16 @@ from jaxsolve.holdem.play._agent import Move, RangePolicy, drawn, range_of
 from jaxsolve.holdem.play._blueprint_agent import BlueprintAgent, MenuState
 from jaxsolve.holdem.play._public_hand import PublicHand
 from jaxsolve.holdem.play._street_search import (
+    Bet,
+    Problem,
     Solved,
     beginning,
+    bets_since,
     legal_policy,
     menu_node,
     moves_since,
-    search_to_the_end,
-    search_to_the_streets_end,
+    to_the_end,
+    to_the_streets_end,
 )
 from jaxsolve.mccfr import Continuations, bias
 
@@ -49,6 +53,9 @@ RAISES = 2
 
 PASSES = {0: 60, 1: 300}
 """Boards on which a search before the turn is made, by street."""
+
+KEPT = 4
+"""Solutions that an agent remembers."""
 
 LEAST = 1e-9
 """Ranges whose largest weight is below say nothing; every hand is possible then."""
@@ -136,6 +143,7 @@ class SearchAgent:
         self.passes = {**PASSES, **(passes or {})}
         self.choosers, self.threads = choosers, threads
         factor = bias(10) if continuations is None else continuations
+        self._kept: dict[Any, Solved] = {}
         self.after = beyond(blueprint.view, Continuations(blueprint.sums, factor))
 
     def begin(self, hand: PublicHand, seat: int, *, number: int, key: int) -> SearchState:
@@ -205,20 +213,36 @@ class SearchAgent:
     def _search(
         self, state: SearchState, street: Street, hand: PublicHand, seconds: float | None
     ) -> Solved:
-        """Returns a solution from the street's beginning on."""
+        """Returns a solution from the street's beginning on, with the bets that the menu lacks.
+
+        The last few are kept: a caller may come to one street by several histories.
+        """
+        moves = moves_since(street.hand, hand)
+        problem = self._problem(state, street, ())
+        bets = () if problem.find(moves) is not None else bets_since(street.hand, hand)
+        root = street.hand
+        digest = hashlib.sha256(street.ranges.tobytes()).digest()
+        name = (root.betting, root.board, root.stacks, state.seat, state.key, digest, bets, seconds)
+        if name not in self._kept:
+            if bets:
+                problem = self._problem(state, street, bets)
+            if len(self._kept) >= KEPT:
+                del self._kept[next(iter(self._kept))]
+            self._kept[name] = problem.solve(seconds)
+        return self._kept[name]
+
+    def _problem(self, state: SearchState, street: Street, bets: Sequence[Bet]) -> Problem:
         root = street.hand
         if root.street >= 2:
-            return search_to_the_end(
-                *(root, hand, street.ranges, self.sizes),
+            return to_the_end(
+                *(root, street.ranges, self.sizes, bets),
                 raises=RAISES,
                 iterations=self.iterations[root.street],
-                seconds=seconds,
             )
-        return search_to_the_streets_end(
-            *(root, hand, street.ranges, self.after),
-            choosers=(0, 1) if self.choosers == "all" else (1 - state.seat,),
+        return to_the_streets_end(
+            *(root, street.ranges, self.after, bets),
+            (0, 1) if self.choosers == "all" else (1 - state.seat,),
             passes=self.passes[root.street],
-            seconds=seconds,
             seed=state.key,
             threads=self.threads,
         )

@@ -1,6 +1,6 @@
 """Searches of one street of a real hand: to the end of the hand, or to the end of the street.
 
-Both begin where the street was dealt and hold every bet that was made on it since.
+Both begin where the street was dealt.
 """
 
 from __future__ import annotations
@@ -18,11 +18,33 @@ from jaxsolve.holdem._result import SpotResult
 from jaxsolve.holdem._sizes import STREETS, Size, Sizes
 from jaxsolve.holdem._solve import solve
 from jaxsolve.holdem._spot import Spot
-from jaxsolve.holdem._spot_tree import spot_tree
-from jaxsolve.holdem.limited import Beyond, LimitedResult, SearchBegin, search, street_menu
+from jaxsolve.holdem._spot_tree import SpotTree, spot_tree
+from jaxsolve.holdem.limited import (
+    Beyond,
+    LimitedHoldem,
+    LimitedResult,
+    SearchBegin,
+    limited_game,
+    search,
+    street_menu,
+)
 from jaxsolve.holdem.limited import followed as follow_menu
 from jaxsolve.holdem.play._blueprint_agent import table_of
 from jaxsolve.holdem.play._public_hand import PublicHand
+
+
+class Bet(NamedTuple):
+    """A bet or raise that was made.
+
+    Attributes:
+        player: who made it.
+        number: bets and raises on the street before it.
+        size: chips more than what was faced.
+    """
+
+    player: int
+    number: int
+    size: Size
 
 
 class Solved(Protocol):
@@ -37,6 +59,18 @@ class Solved(Protocol):
         ...
 
 
+class Problem(Protocol):
+    """A street before it is searched."""
+
+    def find(self, totals: Sequence[int]) -> int | None:
+        """See `Solved`."""
+        ...
+
+    def solve(self, seconds: float | None) -> Solved:
+        """Returns a solution, made in some seconds if there is a limit."""
+        ...
+
+
 class ToTheEnd(NamedTuple):
     """The rest of the hand at full width.
 
@@ -48,13 +82,7 @@ class ToTheEnd(NamedTuple):
 
     def find(self, totals: Sequence[int]) -> int | None:
         """See `Solved`."""
-        tree, node = self.result.spot.betting, 0
-        for total in totals:
-            follow = [c for c in tree.children(node) if int(tree.action[c]) == total]
-            if not follow:
-                return None
-            node = follow[0]
-        return node
+        return _find(self.result.spot, totals)
 
     def told(self, node: int) -> tuple[np.ndarray, np.ndarray]:
         """See `Solved`."""
@@ -64,6 +92,34 @@ class ToTheEnd(NamedTuple):
         policy = np.zeros((NUM_HANDS, len(totals)))
         policy[report.hands] = report.strategy
         return totals, policy
+
+
+class SpotProblem(NamedTuple):
+    """The rest of a hand.
+
+    Attributes:
+        spot: its tree.
+        iterations: of the solver.
+    """
+
+    spot: SpotTree
+    iterations: int
+
+    def find(self, totals: Sequence[int]) -> int | None:
+        """See `Solved`."""
+        return _find(self.spot, totals)
+
+    def solve(self, seconds: float | None) -> ToTheEnd:
+        """See `Problem`."""
+        result = solve(
+            self.spot,
+            iterations=self.iterations,
+            measure_every=self.iterations,
+            target=None,
+            time_limit=seconds,
+            progress=False,
+        )
+        return ToTheEnd(result)
 
 
 class ToTheStreetsEnd(NamedTuple):
@@ -77,41 +133,59 @@ class ToTheStreetsEnd(NamedTuple):
 
     def find(self, totals: Sequence[int]) -> int | None:
         """See `Solved`."""
-        return self.result.find(totals)
+        return self.result.game.find(totals)
 
     def told(self, node: int) -> tuple[np.ndarray, np.ndarray]:
         """See `Solved`."""
         return self.result.totals(node), self.result.policy(node)
 
 
-def search_to_the_end(
+class LimitedProblem(NamedTuple):
+    """One street.
+
+    Attributes:
+        game: see `limited.limited_game`.
+        options: of `limited.search`.
+    """
+
+    game: LimitedHoldem
+    options: dict[str, Any]
+
+    def find(self, totals: Sequence[int]) -> int | None:
+        """See `Solved`."""
+        return self.game.find(totals)
+
+    def solve(self, seconds: float | None) -> ToTheStreetsEnd:
+        """See `Problem`."""
+        return ToTheStreetsEnd(search(self.game, seconds=seconds, **self.options))
+
+
+def to_the_end(
     root: PublicHand,
-    hand: PublicHand,
     ranges: np.ndarray,
     sizes: Sizes,
+    bets: Sequence[Bet],
     *,
     raises: int,
     iterations: int,
-    seconds: float | None,
-) -> ToTheEnd:
-    """Returns the solution of the rest of a hand.
+) -> SpotProblem:
+    """Returns the rest of a hand, two players.
 
     Args:
-        root: where the street began.
-        hand: now.
-        ranges: float [2, 1326] at the root, the largest 1.
-        sizes: what may be bet, besides what was.
+        root: where a street begins.
+        ranges: float [2, 1326] there, the largest 1.
+        sizes: what may be bet.
+        bets: of this street, which are added.
         raises: on a street, or more where there were more.
         iterations: of the solver.
-        seconds: that it may take.
     """
     spent, stacks = np.asarray(root.state.spent), np.asarray(root.stacks)
-    name, bets = STREETS[root.street - 1], _bets(root, hand)
+    name = STREETS[root.street - 1]
     sizes = {key: sizes[key] for key in STREETS[root.street - 1 :]}
     first, second = (
         menu._replace(
-            bet=(*menu.bet, *(s for k, s, opens in bets if opens and k == player)),
-            raise_=(*menu.raise_, *(s for k, s, opens in bets if not opens and k == player)),
+            bet=(*menu.bet, *(b.size for b in bets if not b.number and b.player == player)),
+            raise_=(*menu.raise_, *(b.size for b in bets if b.number and b.player == player)),
         )
         for player, menu in enumerate(sizes[name])
     )
@@ -125,32 +199,31 @@ def search_to_the_end(
         sizes=sizes,
         raise_cap=max(raises, len(bets) - 1),
     )
-    result = solve(
-        spot_tree(spot),
-        iterations=iterations,
-        measure_every=iterations,
-        target=None,
-        time_limit=seconds,
-        progress=False,
-    )
-    return ToTheEnd(result)
+    return SpotProblem(spot_tree(spot), iterations)
 
 
-def search_to_the_streets_end(
-    root: PublicHand, hand: PublicHand, ranges: np.ndarray, after: Beyond, **limits: Any
-) -> ToTheStreetsEnd:
-    """Returns the solution of a street, see `limited.search`.
+def to_the_streets_end(
+    root: PublicHand,
+    ranges: np.ndarray,
+    after: Beyond,
+    bets: Sequence[Bet],
+    choosers: Sequence[int] | None,
+    **options: Any,
+) -> LimitedProblem:
+    """Returns one street, any number of players.
 
     Args:
-        root: where the street began.
-        hand: now.
-        ranges: float [n, 1326] at the root.
+        root: where the street begins.
+        ranges: float [n, 1326] there.
         after: what goes on where the street ends.
-        limits: options of the search.
+        bets: of this street, which are added to the blueprint's menu.
+        choosers: seats that choose a continuation.
+        options: of the search, see `limited.search`.
     """
-    menu = street_menu(after.game.menu, root.street, _raises(root, hand))
+    added = [(b.number, int(b.size.amount)) for b in bets]
+    menu = street_menu(after.game.menu, root.street, added)
     begin = SearchBegin(root.state, root.board, ranges, menu_node(after.view, root))
-    return ToTheStreetsEnd(search(begin, menu, after, **limits))
+    return LimitedProblem(limited_game(begin, menu, after, choosers), options)
 
 
 def menu_node(view: MenuView, hand: PublicHand) -> int:
@@ -176,27 +249,25 @@ def moves_since(root: PublicHand, hand: PublicHand) -> list[int]:
     return [after.move for after in hand.path(root) if after.move is not None]
 
 
-def _bets(root: PublicHand, hand: PublicHand) -> list[tuple[int, Size, bool]]:
-    """Returns (player, size, whether nobody had bet) of each bet and raise since a street began."""
-    found = []
-    for before, after in itertools.pairwise([root, *hand.path(root)]):
-        assert after.move is not None
-        faced = int(before.state.bet)
-        if after.move > faced:
-            size = Size("chips", after.move - faced)
-            opens = faced == int(root.state.bet)
-            found.append((before.actor, size, opens))
-    return found
-
-
-def _raises(root: PublicHand, hand: PublicHand) -> list[tuple[int, int]]:
-    """Returns (bets and raises before it, chips more) of each bet and raise since a street began."""
+def bets_since(root: PublicHand, hand: PublicHand) -> tuple[Bet, ...]:
+    """Returns the bets and raises since a street began."""
     found = []
     for before, after in itertools.pairwise([root, *hand.path(root)]):
         assert after.move is not None
         if after.move > (faced := int(before.state.bet)):
-            found.append((int(before.state.raises), after.move - faced))
-    return found
+            size = Size("chips", after.move - faced)
+            found.append(Bet(before.actor, int(before.state.raises), size))
+    return tuple(found)
+
+
+def _find(spot: SpotTree, totals: Sequence[int]) -> int | None:
+    tree, node = spot.betting, 0
+    for total in totals:
+        follow = [c for c in tree.children(node) if int(tree.action[c]) == total]
+        if not follow:
+            return None
+        node = follow[0]
+    return node
 
 
 def legal_policy(solved: Solved, node: int, hand: PublicHand) -> tuple[np.ndarray, np.ndarray]:
