@@ -119,8 +119,19 @@ class HandVectorSampler:
             visited = sum(done)
         return dataclasses.replace(tables, passes=tables.passes + count), visited
 
-    def on(self, tables: Tables, boards: np.ndarray, first: int = 0) -> int:
-        """Does passes on boards uint8 [N, 5], numbered from `first`; returns nodes visited."""
+    def on(
+        self, tables: Tables, boards: np.ndarray, first: int = 0, won: np.ndarray | None = None
+    ) -> int:
+        """Does passes on boards; returns nodes visited.
+
+        Args:
+            tables: are written over.
+            boards: uint8 [N, 5].
+            first: number of the first pass.
+            won: float32 [2, 1326], to which is added what the hands win at the first node with the
+                policies of the passes: chips, times the other player's range without the hands that
+                meet, times 1,081 / 990.
+        """
         boards, o = np.ascontiguousarray(boards, np.uint8), self.options
         numbers = _Numbers(
             *(o.seed & (1 << 64) - 1, first, len(boards), o.unit, o.power, o.until, self.roulette)
@@ -132,6 +143,7 @@ class HandVectorSampler:
                 self.game.native_buckets.pointer,
                 None if self._root is None else ctypes.byref(self._root),
                 *(ctypes.c_void_p(x.ctypes.data) for x in (boards, tables.regret, tables.average)),
+                None if won is None else ctypes.c_void_p(won.ctypes.data),
             )
         )
 

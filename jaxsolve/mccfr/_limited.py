@@ -169,6 +169,8 @@ def limited_tree(
     inner = tree.count > 0
     leaf = inner & (tree.stage > last)
     leaf[1:] &= tree.stage[tree.parent[1:]] <= last
+    if leaf[0] and choosers[0].any():
+        raise ValueError("nothing is played before the choice of a continuation")
     wide = np.flatnonzero(leaf)
     at, who = np.nonzero(choosers[wide])
     place = np.flatnonzero(np.r_[True, at[1:] != at[:-1]]) if len(at) else np.zeros(0, int)
@@ -197,16 +199,22 @@ def limited_tree(
     of = np.where(chosen, 0, node)
     fixed = ~chosen & inner[of] & (tree.stage[of] > last)
     seat = np.r_[tree.actor, who.astype(np.int8)][node]
+    # The first choice stands where its decision stood: what led there leads to the choice now.
+    came = np.r_[np.arange(old), np.full(extra, -1)]
+    came[old + place] = wide[at[place]]
+    came[wide[at[place]]] = -1
+    came = came[node]
+    led = np.maximum(came, 0)
     out = LimitedTree(
         num_players=tree.num_players,
         parent=above.astype(np.int32),
-        action=np.where(chosen, -1, tree.action[of]).astype(np.int32),
+        action=np.where(came < 0, -1, tree.action[led]).astype(np.int32),
         actor=seat.astype(np.int8),
         stage=np.where(chosen, last, tree.stage[of]).astype(np.uint8),
         count=np.where(chosen, beyond.count, tree.count[of]).astype(np.int32),
-        label=tuple("*" if i < 0 else tree.label[i] for i in origin) if tree.label else (),
+        label=tuple("*" if i < 0 else tree.label[i] for i in came) if tree.label else (),
         role=np.where(chosen, Role.CHOICE, np.where(fixed, Role.FIXED, Role.PLAY)).astype(np.uint8),
-        kind=np.where(chosen, Kind.CALL, kind[of]).astype(np.uint8),
+        kind=np.where(came < 0, Kind.CALL, kind[led]).astype(np.uint8),
         source=np.where(fixed, source[of], -1),
         beyond=beyond,
     )

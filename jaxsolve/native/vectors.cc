@@ -59,7 +59,8 @@ class Sweep {
         average_(average), first_(game.nodes[0].stage),
         most_(root ? root->beyond.count + 1 : 1) {}
 
-  void Run(int64_t pass, const uint8_t* board) {
+  // Does a pass; adds what the hands win at the first node to won [2, hands], if it is there.
+  void Run(int64_t pass, const uint8_t* board, float* won) {
     key_ = PassKey(options_.seed, pass);
     const double step = 1 + std::min<double>(pass, options_.until) / options_.unit;
     weight_ = static_cast<float>(std::pow(step, options_.power));
@@ -78,6 +79,9 @@ class Sweep {
       for (int h = 0; h < here.slots; ++h) reach[h] = Range(here.place[h]);
       list_[first_].assign(1, {0, reach, value, nullptr, 0, 1, 0});
       Play(first_);
+      for (int h = 0; won && h < here.slots; ++h) {
+        if (here.place[h] < kLive) won[player_ * kHands + hands_.hand(here.place[h])] += value[h];
+      }
       rows_[first_].Release(mark);
     }
   }
@@ -366,11 +370,13 @@ class Sweep {
 
 extern "C" {
 
-// Does passes on boards uint8 [count, 5]; returns the nodes visited.
+// Does passes on boards uint8 [count, 5]; returns the nodes visited. Adds what the hands win to won
+// [2, hands], unless it is null.
 int64_t JaxsolveVectors(const Game* game, const VectorOptions* options, const Buckets* buckets,
-                        const Root* root, const uint8_t* boards, float* regret, float* average) {
+                        const Root* root, const uint8_t* boards, float* regret, float* average,
+                        float* won) {
   Sweep sweep(*game, *options, *buckets, root, regret, average);
-  for (int64_t k = 0; k < options->count; ++k) sweep.Run(options->first + k, boards + 5 * k);
+  for (int64_t k = 0; k < options->count; ++k) sweep.Run(options->first + k, boards + 5 * k, won);
   return sweep.visited();
 }
 

@@ -196,6 +196,11 @@ def test_a_bet_off_the_menu_goes_on_with_real_chips() -> None:
     first = int(here.tree.child[0])
     totals = here.tree.action[first : first + int(here.tree.count[0])]
     assert totals.tolist() == [100, 237, 300, STACK]
+    raised = here.find([237])
+    assert raised is not None
+    found = [here.tree.action[c] for c in range(here.tree.child[raised], here.tree.child[raised] + 2)]
+    assert found == [holdem.FOLD, 237]  # a call leads to a choice
+    assert here.find([237, 237]) is not None
     assert (here.payoffs.spent <= STACK).all()
     shown = ~here.payoffs.folded.any(1)
     assert (here.payoffs.spent[shown, 0] == here.payoffs.spent[shown, 1]).all()

@@ -34,7 +34,7 @@ class LimitedHoldem:
         abstraction: buckets of the streets after the one that is solved.
         tree: the public actions.
         payoffs: pots.
-        street: that is solved, 0 before the flop.
+        street: that is solved, 0 before the flop; -1 if nothing is.
         board: cards so far.
         ranges: float64 [n, 1326], how likely each player came here with each hand; each sums to 1
             over the hands that the board allows.
@@ -57,15 +57,15 @@ class LimitedHoldem:
     def num_buckets(self) -> tuple[int, ...]:
         """By street; 1 where there are no tables."""
         counts = list(self.abstraction.buckets)
-        counts[: self.street] = [1] * self.street
-        if self.street:
+        counts[: max(self.street, 0)] = [1] * self.street
+        if self.street > 0:
             counts[self.street] = NUM_HANDS
         return tuple(counts[: self.tree.num_stages])
 
     @property
     def lossless(self) -> int:
         """The street on which every hand is a bucket of its own; -1 before the flop."""
-        return self.street or -1
+        return self.street if self.street > 0 else -1
 
     def bucket_of(self) -> np.ndarray:
         """Returns int64 [1326], the bucket of each hand on the street that is solved."""

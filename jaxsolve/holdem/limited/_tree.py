@@ -100,9 +100,43 @@ def subgame_tree(
         after: what goes on where the street ends.
         choosers: bool [n], who chooses a continuation where the street ends, if still in.
     """
-    street, stacks = int(state.street), np.asarray(state.stack)
     parts, leaves = _street(state, node, menu, after)
-    parts += _beyond(leaves, stacks, after)
+    return _assembled(parts, leaves, state, int(state.street), after, choosers)
+
+
+def tree_beyond(
+    state: BetState, node: int, after: Beyond
+) -> tuple[LimitedTree, PotPayoffs]:
+    """Returns (the blueprint's actions from where a street begins, what their ends pay).
+
+    Args:
+        state: where a street begins.
+        node: of the blueprint there, a decision of the player who acts.
+        after: the blueprint; all players play its first continuation.
+    """
+    n = len(state.stack)
+    tree, at = after.view.tree, np.array([node])
+    root = _Part(
+        *(np.array([-1]), np.array([FOLD]), np.zeros(1, np.uint8), np.zeros(1, int)),
+        *(tree.actor[at], tree.stage[at], tree.count[at], np.full(1, Kind.CALL), at),
+        *(np.asarray(state.spent)[None], np.asarray(state.folded)[None]),
+    )
+    leaves = {"new": np.zeros(1, int), "mapped": at, "spent": root.spent, "size": np.array(1)}
+    nobody = np.zeros(n, bool)
+    return _assembled([root], leaves, state, int(state.street) - 1, after, nobody)
+
+
+def _assembled(
+    parts: list[_Part],
+    leaves: dict[str, np.ndarray],
+    state: BetState,
+    last: int,
+    after: Beyond,
+    choosers: np.ndarray,
+) -> tuple[LimitedTree, PotPayoffs]:
+    """Returns the tree of some nodes and of the blueprint's below `leaves`; `last` is played."""
+    stacks = np.asarray(state.stack)
+    parts = parts + _beyond(leaves, stacks, after)
     whole = _Part(*(np.concatenate(x) for x in zip(*parts, strict=True)))
     tree = ActionTree(
         num_players=len(stacks),
@@ -116,7 +150,7 @@ def subgame_tree(
     chooses = choosers & ~whole.folded & (whole.spent < stacks)
     made, origin = limited_tree(
         tree,
-        street,
+        last,
         source=np.where(whole.mapped == LEFT, -1, after.row[np.maximum(whole.mapped, 0)]),
         kind=whole.kind,
         beyond=after.continuations,
