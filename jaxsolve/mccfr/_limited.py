@@ -1,10 +1,10 @@
 """Public actions up to a depth limit, where players choose how a blueprint goes on.
 
-At each leaf every player who may choose takes one of k *continuations* for the rest of the game, in
-secret: the blueprint, or the blueprint with folds, calls or raises made more likely. The choice is a
-decision with regrets of its own, and all its actions lead to the same node. Beyond it the players
-follow what they chose: these decisions are *fixed*, have no entries in the tables and take their
-policy from the blueprint's.
+At each leaf every player who may choose takes one of k *continuations* for the rest of the game,
+in secret: the blueprint, or the blueprint with folds, calls or raises made more likely. The choice
+is a decision with regrets of its own, and all its actions lead to the same node. Beyond it the
+players follow what they chose: these decisions are *fixed*, have no entries in the tables and take
+their policy from the blueprint's.
 
 So one more kind of game for the samplers: a pass that comes to a leaf plays on to the end of the
 game, which is a rollout of the leaf.

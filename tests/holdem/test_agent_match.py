@@ -13,8 +13,9 @@ import pytest
 from few import few
 from hand_agents import OTHER, POT, STACK, blueprint, chance_sums, game
 
-from jaxsolve import holdem
-from jaxsolve.holdem import play
+from jaxsolve import holdem, mccfr
+from jaxsolve.holdem import limited, play
+from jaxsolve.holdem.play._range_play import _Walk
 
 
 @functools.cache
@@ -182,3 +183,46 @@ def test_known_matches_in_parts_are_the_same(form: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.found.chips, whole.chips)
     assert json.loads((tmp_path / "result.json").read_text())["rows"] == found.rows
     assert found.rows[0]["mbb"] == whole.mbb
+
+
+@pytest.mark.slow
+def test_drawn_ends_of_streets_leave_the_mean() -> None:
+    """On the same boards, with and without a blueprint's guesses; four standard errors."""
+    one, two, boards = blueprint(), blueprint(OTHER), 24
+    whole = play.agents_range_match(one, two, STACK, boards=boards, seed=4).chips
+    factor = mccfr.bias(5, 1)
+    guess = limited.beyond(one.view, mccfr.Continuations(one.sums, factor))
+    errors = []
+    for quick in (None, guess):
+        found = play.agents_range_match(
+            one, two, STACK, boards=boards, seed=4, drawn=True, quick=quick
+        ).chips
+        more = found - whole
+        errors.append(more.std(ddof=1) / np.sqrt(boards))
+        assert abs(more.mean()) < 4 * errors[-1]
+        assert more.std() > 0
+    assert errors[1] < errors[0]
+
+
+@pytest.mark.parametrize("street", [1, 2])
+def test_a_blueprints_values_are_those_of_the_walk(street: int) -> None:
+    """From a later street on, all moves of both: by C++ on tables, and by asking the agent."""
+    agent = blueprint()
+    board = np.array(holdem.parse_cards("Td9d6hQc2s"))
+    hand = play.new_hand(holdem.no_limit(), STACK)
+    for k in range(street):
+        hand = hand.act(hand.can.call)
+        hand = hand.act(hand.can.call)
+        if k + 1 < street:
+            hand = hand.deal(board[: 3 + k].tolist())
+    guess = limited.beyond(agent.view, mccfr.Continuations(agent.sums, mccfr.bias(5, 1)))
+    rng = np.random.default_rng(0)
+    live = holdem.possible(board.tolist())
+    reach = [np.where(live, rng.uniform(size=1326), 0).astype(np.float32) for _ in range(2)]
+    walk = _Walk((agent, agent), board, None, None, guess)
+    first = play.new_hand(holdem.no_limit(), STACK)
+    states = [agent.begin(first, seat, number=0, key=0) for seat in range(2)]
+    walk._deal(hand, states, reach)
+    walk._settle()
+    assert abs(walk.total) > 1
+    assert walk._guess(hand, reach) == pytest.approx(walk.total, rel=1e-4)

@@ -1,4 +1,4 @@
-"""Depth-limited search of a street: a dense reference, two samplers, and the blueprint's own tree."""
+"""Depth-limited search of a street: a dense reference, two samplers, the blueprint's own tree."""
 
 from __future__ import annotations
 
@@ -74,7 +74,8 @@ def dense_regrets(
         assert bucket is not None
         if tree.role[node] == Role.FIXED:
             known = {b: tree.policy_beyond(node, b, chosen) for b in np.unique(bucket[live])}
-            return np.stack([known[b] if ok else known[min(known)] for b, ok in zip(bucket, live)])
+            some = known[bucket[live][0]]
+            return np.stack([known.get(b, some) for b in bucket])
         return mccfr.matched(mccfr.entries_of(tree, tables, tables.regret, node))[bucket]
 
     def walk(node: int, reach: np.ndarray, own: int, other: int) -> np.ndarray:
@@ -117,7 +118,7 @@ def first_tables(here: limited.LimitedHoldem) -> mccfr.Tables:
 
 
 @pytest.mark.parametrize(
-    "street, choosers", [(2, (0, 1)), (2, (1,)), pytest.param(1, (0,), marks=pytest.mark.slow)]
+    ("street", "choosers"), [(2, (0, 1)), (2, (1,)), pytest.param(1, (0,), marks=pytest.mark.slow)]
 )
 def test_a_pass_of_vectors_is_the_dense_one(street: int, choosers: tuple[int, ...]) -> None:
     """Regrets of every hand after one pass, both players, all choices."""
@@ -198,7 +199,8 @@ def test_a_bet_off_the_menu_goes_on_with_real_chips() -> None:
     assert totals.tolist() == [100, 237, 300, STACK]
     raised = here.find([237])
     assert raised is not None
-    found = [here.tree.action[c] for c in range(here.tree.child[raised], here.tree.child[raised] + 2)]
+    below = int(here.tree.child[raised])
+    found = here.tree.action[below : below + 2].tolist()
     assert found == [holdem.FOLD, 237]  # a call leads to a choice
     assert here.find([237, 237]) is not None
     assert (here.payoffs.spent <= STACK).all()

@@ -141,5 +141,3 @@ def usable(ranges: np.ndarray, board: Sequence[int]) -> np.ndarray:
     if not (total > 0).all():
         raise ValueError(f"the board leaves no hand of player {int(total.argmin())}'s range")
     return np.asarray(found / total)
-
-

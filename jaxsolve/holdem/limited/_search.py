@@ -162,5 +162,3 @@ def _sampler(game: LimitedHoldem, name: str | None, seed: int, threads: int) -> 
     if name == "vector":
         return HandVectorSampler(game, Options(seed=seed, unit=VECTOR_UNIT), threads=threads)
     return ExternalSampler(game, Options(seed=seed, unit=EXTERNAL_UNIT), threads=threads)
-
-

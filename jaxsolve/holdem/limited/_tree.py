@@ -1,10 +1,11 @@
 """The public actions of one street of a real hand, and a blueprint's actions after it.
 
 The street is played with its real chips, on a menu of its own. Each way to its end is followed on
-the blueprint's menu as well (likelier neighbour of the pseudo-harmonic mapping, Ganzfried & Sandholm
-2013), so that it ends at a node from which the blueprint can go on. What is bet after it is the
-blueprint's bets in the ratio of the real to the blueprint's pot; who is all-in there is all-in. A
-way that has left the blueprint's menu is checked to the showdown.
+the blueprint's menu as well (likelier neighbour of the pseudo-harmonic mapping, Ganzfried and
+Sandholm 2013), so that it ends at a node from which the blueprint can go on. What is bet after it
+is the blueprint's bets in the ratio of the real to the blueprint's pot; who is all-in there is
+all-in. A way that has left the blueprint's menu is checked to the showdown.
+
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class _Part(NamedTuple):
     total: np.ndarray
     actor: np.ndarray
     stage: np.ndarray
-    count: np.ndarray
+    actions: np.ndarray
     kind: np.ndarray
     mapped: np.ndarray  # node of the blueprint
     spent: np.ndarray  # [N, n]
@@ -104,9 +105,7 @@ def subgame_tree(
     return _assembled(parts, leaves, state, int(state.street), after, choosers)
 
 
-def tree_beyond(
-    state: BetState, node: int, after: Beyond
-) -> tuple[LimitedTree, PotPayoffs]:
+def tree_beyond(state: BetState, node: int, after: Beyond) -> tuple[LimitedTree, PotPayoffs]:
     """Returns (the blueprint's actions from where a street begins, what their ends pay).
 
     Args:
@@ -144,7 +143,7 @@ def _assembled(
         action=whole.action.astype(np.int32),
         actor=whole.actor.astype(np.int8),
         stage=whole.stage.astype(np.uint8),
-        count=whole.count.astype(np.int32),
+        count=whole.actions.astype(np.int32),
         label=Words(whole.letter.astype(np.uint8), whole.total.astype(np.int32)),
     )
     chooses = choosers & ~whole.folded & (whole.spent < stacks)
@@ -163,7 +162,10 @@ def _assembled(
 def _street(
     state: BetState, node: int, menu: BetMenu, after: Beyond
 ) -> tuple[list[_Part], dict[str, np.ndarray]]:
-    """Returns (the nodes of a street, where the blueprint goes on: `new` and `mapped` nodes, ...)."""
+    """Returns (the nodes of a street, where the blueprint goes on).
+
+    The latter are new numbers, nodes of the blueprint and chips, and how many nodes there are.
+    """
     rules, view = menu.rules, after.view
     street, base = int(state.street), int(state.bet) if int(state.street) else 0
     states = BetState(*(np.asarray(x)[None] for x in state))

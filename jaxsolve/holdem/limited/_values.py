@@ -10,6 +10,7 @@ from jaxsolve.holdem.limited._search import SearchBegin
 from jaxsolve.holdem.limited._tree import Beyond, tree_beyond
 from jaxsolve.mccfr import Options, make_tables
 
+
 def blueprint_values(begin: SearchBegin, after: Beyond, boards: np.ndarray) -> np.ndarray:
     """Returns float64 [2, 1326], chips that hands win, heads-up.
 

@@ -16,6 +16,7 @@ from jaxsolve.holdem.play._simple import AlwaysCall, RandomAgent
 AGENTS: dict[str, str] = {
     "blueprint:DIR": "a directory of jaxsolve holdem blueprint --out; DIR alone will do",
     "search:DIR": "a blueprint that searches turn and river to the end",
+    "modicum:DIR": "the same, and the flop to its end, with a choice of continuations there",
     "always-call": "checks and calls",
     "random": "folds, calls and raises to any size",
     "acpc:HOST:PORT": "an agent that answers at an address, such as one of jaxsolve holdem serve",
@@ -23,6 +24,9 @@ AGENTS: dict[str, str] = {
     "program:COMMAND": "the same, started with host and port as its last arguments",
 }
 """Words for agents, and what they mean."""
+
+SEARCHES = {"search": 2, "modicum": 0}
+"""Agents that search, and the first street on which they may."""
 
 
 def open_agent(text: str, *, patience: float = 60.0) -> HandAgent:
@@ -43,9 +47,9 @@ def open_agent(text: str, *, patience: float = 60.0) -> HandAgent:
     outside = {"acpc": connect, "listen": listen, "program": run_program}
     if colon and rest and kind in outside:
         return outside[kind](rest, patience=patience)
-    if kind == "search" and rest:
+    if kind in SEARCHES and rest:
         below = BlueprintAgent(*Blueprint.load(Path(rest)).strategy, name=f"blueprint:{rest}")
-        return SearchAgent(below, name=text)
+        return SearchAgent(below, first=SEARCHES[kind], name=text)
     folder = Path(rest if kind == "blueprint" and colon else text)
     if kind == "blueprint" or (folder / HEADER).is_file() or os.sep in text:
         made = Blueprint.load(folder)

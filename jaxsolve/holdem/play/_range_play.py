@@ -192,4 +192,3 @@ class _Walk:
             pot, own, other = (np.array(x, np.float32) for x in zip(*self.shown, strict=True))
             self.total += float((pot * (own * (other @ self.signs.T)).sum(1)).sum(dtype=float))
             self.shown.clear()
-

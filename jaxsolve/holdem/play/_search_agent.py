@@ -263,7 +263,8 @@ def _node(street: Street, hand: PublicHand) -> int | None:
 def _policy(street: Street, hand: PublicHand) -> RangePolicy:
     """Returns what the solution does at a decision."""
     node = _node(street, hand)
-    assert street.solved is not None and node is not None
+    assert street.solved is not None
+    assert node is not None
     totals, policy = legal_policy(street.solved, node, hand)
     return RangePolicy(totals, policy, np.zeros(NUM_HANDS))
 
