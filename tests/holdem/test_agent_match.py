@@ -16,6 +16,7 @@ from hand_agents import OTHER, POT, STACK, blueprint, chance_sums, game
 from jaxsolve import holdem, mccfr
 from jaxsolve.holdem import limited, play
 from jaxsolve.holdem.play._range_play import _Walk
+from jaxsolve.holdem.play._street_ends import StreetEnd, _guess, dealt
 
 
 @functools.cache
@@ -219,10 +220,11 @@ def test_a_blueprints_values_are_those_of_the_walk(street: int) -> None:
     rng = np.random.default_rng(0)
     live = holdem.possible(board.tolist())
     reach = [np.where(live, rng.uniform(size=1326), 0).astype(np.float32) for _ in range(2)]
-    walk = _Walk((agent, agent), board, None, None, guess)
+    walk = _Walk((agent, agent), board, None)
     first = play.new_hand(holdem.no_limit(), STACK)
     states = [agent.begin(first, seat, number=0, key=0) for seat in range(2)]
-    walk._deal(hand, states, reach)
+    walk._walk(dealt(hand, board), states, reach)
     walk._settle()
     assert abs(walk.total) > 1
-    assert walk._guess(hand, reach) == pytest.approx(walk.total, rel=1e-4)
+    found = _guess(StreetEnd(hand, states, reach), board, 0, guess)
+    assert found == pytest.approx(walk.total, rel=1e-4)

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from jaxsolve.holdem._acpc import BOARD
 from jaxsolve.holdem._bet_menu import BOARD_CARDS
 from jaxsolve.holdem._betting import FOLD, no_limit
 from jaxsolve.holdem._boards import compatible_reach
@@ -23,8 +22,10 @@ from jaxsolve.holdem._cards import NUM_CARDS, NUM_HANDS
 from jaxsolve.holdem._cells import possible
 from jaxsolve.holdem._local_best_response import mean_signs
 from jaxsolve.holdem._range_match import RangeMatch
+from jaxsolve.holdem.limited import Beyond
 from jaxsolve.holdem.play._agent import RangeAgent, RangePolicy, moves_allowed
 from jaxsolve.holdem.play._public_hand import PublicHand, new_hand
+from jaxsolve.holdem.play._street_ends import StreetEnd, dealt, draw_end, may_bet
 from jaxsolve.types import CHANCE
 
 
@@ -33,10 +34,13 @@ def agent_local_best_response(
     stack: int,
     *,
     boards: int = 20,
+    skip: int = 0,
     raises: bool = True,
     runouts: int = 64,
     seed: int = 0,
     seconds: float | None = None,
+    drawn: bool = False,
+    quick: Beyond | None = None,
     progress: bool = False,
 ) -> RangeMatch:
     """Returns what a local best response wins from an agent, the mean of both seats.
@@ -45,10 +49,15 @@ def agent_local_best_response(
         agent: it is asked once at each public state that it reaches with some hand.
         stack: chips before the hand; blinds are 50 and 100.
         boards: how many are sampled.
+        skip: leave out so many of the first ones.
         raises: whether the responder also bets the pot and all-in; else it calls or folds.
         runouts: by which it judges hands on the flop; before it, four times as many.
         seed: of boards, runouts and the agent's keys.
         seconds: that a decision of the agent may take.
+        drawn: go on from one end of each street, drawn by chance, in place of all; for agents that
+            think long.
+        quick: a blueprint; what it would win from itself is the guess of what an end is worth.
+            Without one the guess is 0.
         progress: show a bar.
 
     Raises:
@@ -56,20 +65,26 @@ def agent_local_best_response(
     """
     if boards < 1 or runouts < 1:
         raise ValueError(f"boards and runouts are 1 or more, not {boards} and {runouts}")
+    if not 0 <= skip < boards:
+        raise ValueError(f"skip is 0 or more, and fewer than the {boards} boards, not {skip}")
     before, *keys = np.random.SeedSequence(seed).spawn(boards + 1)
     preflop = mean_signs(np.array([], int), 4 * runouts, np.random.default_rng(before))
-    drawn, won = [], []
-    for key in tqdm(keys, disable=not progress, unit="board"):
+    boards_drawn, won = [], []
+    for key in tqdm(keys[skip:], disable=not progress, unit="board"):
         rng = np.random.default_rng(key)
         board = rng.permutation(NUM_CARDS)[:5]
         signs = [preflop, *(mean_signs(board[:k], runouts, rng) for k in BOARD_CARDS[1:])]
         each = [
-            _Walk(agent, board, seat, signs, raises, seconds).value(stack, int(word))
+            _Walk(
+                *(agent, board, seat, signs, raises, seconds),
+                np.random.default_rng([int(word), seat]) if drawn else None,
+                quick,
+            ).value(stack, int(word))
             for seat, word in enumerate(key.generate_state(2, np.uint64))
         ]
-        drawn.append(board)
+        boards_drawn.append(board)
         won.append(float(np.mean(each)))
-    return RangeMatch(np.stack(drawn).astype(np.uint8), np.array(won))
+    return RangeMatch(np.stack(boards_drawn).astype(np.uint8), np.array(won))
 
 
 class _Walk:
@@ -83,7 +98,11 @@ class _Walk:
         signs: Sequence[np.ndarray],
         raises: bool,
         seconds: float | None,
+        draws: np.random.Generator | None,
+        quick: Beyond | None,
     ) -> None:
+        self.draws, self.quick = draws, quick
+        self.ends: list[StreetEnd] = []
         self.agent, self.board, self.seat = agent, board, seat
         self.signs, self.raises, self.seconds = signs, raises, seconds
         self.live = [possible(board[:k].tolist()) for k in BOARD_CARDS]
@@ -94,7 +113,16 @@ class _Walk:
         state = self.agent.begin(hand, 1 - self.seat, number=0, key=key)
         every = self.live[-1].astype(np.float32)
         pairs = float(every @ compatible_reach(every))
-        return self._walk(hand, state, every, np.ones(NUM_HANDS, np.float32)) / pairs
+        total = self._walk(hand, state, every, np.ones(NUM_HANDS, np.float32))
+        while self.ends:
+            ends, self.ends = self.ends, []
+            assert self.draws is not None
+            known, end = draw_end(ends, self.board, self.seat, self.draws, self.quick)
+            total += known
+            if end is not None:
+                own, other = (end.reach[i] for i in (self.seat, 1 - self.seat))
+                total += self._walk(end.hand, end.state, own, other)
+        return total / pairs
 
     def _walk(
         self,
@@ -113,9 +141,12 @@ class _Walk:
         if hand.over:
             return self._end(hand, own, other)
         if hand.actor == CHANCE:
-            at = len(hand.board)
-            cards = self.board[at : at + BOARD[hand.street]].tolist()
-            return self._walk(hand.deal(cards), state, own, other)
+            if self.draws is None or not may_bet(hand):
+                return self._walk(dealt(hand, self.board), state, own, other)
+            shown = np.where(self.live[-1], other, np.float32(0))
+            reach = (own, shown) if self.seat == 0 else (shown, own)
+            self.ends.append(StreetEnd(hand, state, reach))
+            return 0.0
         if hand.actor == self.seat:
             moves, worth, answers = self._worth(hand, state, other)
             best = worth.argmax(0)

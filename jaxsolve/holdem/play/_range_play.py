@@ -4,10 +4,8 @@ As `holdem.range_match`, for agents instead of tables of one menu: on a sampled 
 play all their hands at once, by all moves that they may make. It is exact over hands and moves,
 given the keys of the agents; what an agent draws by its key is drawn once for each board and seat.
 
-For agents that think long, one end of each street may be drawn in place of all: the hand goes on
-from it alone, with more weight, so that the mean stays. Ends are drawn by the pot and by how likely
-both players come there. What a blueprint would win from itself at each of the ends takes most of
-that luck away: only the difference between the agents and the blueprint is drawn.
+For agents that think long, one end of each street may be drawn in place of all, see
+`_street_ends`.
 """
 
 from __future__ import annotations
@@ -18,18 +16,16 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from jaxsolve.holdem._acpc import BOARD
 from jaxsolve.holdem._betting import no_limit
 from jaxsolve.holdem._boards import compatible_reach, hands_fit, showdown_signs
 from jaxsolve.holdem._cards import NUM_CARDS, NUM_HANDS
 from jaxsolve.holdem._cells import possible
-from jaxsolve.holdem._menu_view import LEFT
 from jaxsolve.holdem._range_match import RangeMatch
 from jaxsolve.holdem._strength import strengths
-from jaxsolve.holdem.limited import Beyond, SearchBegin, blueprint_values
+from jaxsolve.holdem.limited import Beyond
 from jaxsolve.holdem.play._agent import RangeAgent
 from jaxsolve.holdem.play._public_hand import PublicHand, new_hand
-from jaxsolve.holdem.play._street_search import menu_node
+from jaxsolve.holdem.play._street_ends import StreetEnd, dealt, draw_end, may_bet
 from jaxsolve.types import CHANCE
 
 _CHUNK = 256
@@ -101,7 +97,7 @@ class _Walk:
     ) -> None:
         self.agents, self.board, self.seconds, self.draws = agents, board, seconds, draws
         self.quick = quick
-        self.ends: list[tuple[PublicHand, list[Any], list[np.ndarray]]] = []
+        self.ends: list[StreetEnd] = []
         every = np.arange(NUM_HANDS)
         self.signs = showdown_signs(strengths(every, [board.tolist()])[0]) * hands_fit()
         self.live = possible(board.tolist()).astype(np.float32)
@@ -117,7 +113,12 @@ class _Walk:
         ]
         self._walk(hand, states, [self.live, self.live])
         while self.ends:
-            self._go_on()
+            ends, self.ends = self.ends, []
+            assert self.draws is not None
+            known, end = draw_end(ends, self.board, 0, self.draws, self.quick)
+            self.total += known
+            if end is not None:
+                self._walk(end.hand, end.state, list(end.reach))
         self._settle()
         return self.total / float(self.live @ compatible_reach(self.live))
 
@@ -126,11 +127,10 @@ class _Walk:
             self._end(hand, reach)
             return
         if (seat := hand.actor) == CHANCE:
-            may_bet = ~hand.state.folded & (hand.state.spent < hand.state.stack)
-            if self.draws is None or may_bet.sum() < 2:
-                self._deal(hand, states, reach)
+            if self.draws is None or not may_bet(hand):
+                self._walk(dealt(hand, self.board), states, reach)
             else:
-                self.ends.append((hand, states, reach))
+                self.ends.append(StreetEnd(hand, states, reach))
             return
         told, state = self.agents[seat].policy(states[seat], hand, self.seconds)
         after = [state if i == seat else other for i, other in enumerate(states)]
@@ -139,42 +139,6 @@ class _Walk:
             if own.any():
                 both = [own if i == seat else other for i, other in enumerate(reach)]
                 self._walk(hand.act(int(to)), after, both)
-
-    def _deal(self, hand: PublicHand, states: list[Any], reach: list[np.ndarray]) -> None:
-        at = len(hand.board)
-        cards = self.board[at : at + BOARD[hand.street]]
-        self._walk(hand.deal(cards.tolist()), states, reach)
-
-    def _go_on(self) -> None:
-        """Goes on from one of the ends of a street."""
-        assert self.draws is not None
-        weight = np.array(
-            [hand.state.spent.sum() * (a @ compatible_reach(b)) for hand, _, (a, b) in self.ends]
-        )
-        ends, self.ends = self.ends, []
-        if not weight.sum() > 0:
-            return
-        chance = weight / weight.sum()
-        chosen = int(self.draws.choice(len(ends), p=chance))
-        guess = [self._guess(hand, reach) for hand, _, reach in ends]
-        self.total += sum(guess) - guess[chosen] / chance[chosen]
-        hand, states, (own, other) = ends[chosen]
-        self._deal(hand, states, [own / np.float32(chance[chosen]), other])
-
-    def _guess(self, hand: PublicHand, reach: list[np.ndarray]) -> float:
-        """Returns what seat 0 would win from an end of a street on if both played the blueprint."""
-        if self.quick is None:
-            return 0.0
-        at = len(hand.board)
-        root = hand.deal(self.board[at : at + BOARD[hand.street]].tolist())
-        node = menu_node(self.quick.view, root)
-        if node == LEFT or not self.quick.view.follows(
-            *(np.array([x]) for x in (node, root.actor, root.street))
-        ):
-            return 0.0
-        begin = SearchBegin(root.state, root.board, np.stack(reach), node)
-        board = np.asarray(self.board, np.uint8)[None]
-        return float(reach[0] @ blueprint_values(begin, self.quick, board)[0])
 
     def _end(self, hand: PublicHand, reach: list[np.ndarray]) -> None:
         spent, folded = hand.state.spent, hand.state.folded

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from jaxsolve.holdem.play._blueprint_agent import BlueprintAgent, MenuState
 from jaxsolve.holdem.play._public_hand import PublicHand
 from jaxsolve.holdem.play._street_search import (
     Bet,
+    NetworkProblem,
     Problem,
     Solved,
     beginning,
@@ -41,6 +42,9 @@ from jaxsolve.holdem.play._street_search import (
     to_the_streets_end,
 )
 from jaxsolve.mccfr import Continuations, bias
+
+if TYPE_CHECKING:
+    from jaxsolve.nets import Net
 
 MENU = {
     "turn": {"bet": ["50%", "100%"], "raise": ["100%", "a"]},
@@ -108,6 +112,7 @@ class SearchAgent:
         passes: Mapping[int, int] | None = None,
         continuations: np.ndarray | None = None,
         choosers: str = "opponent",
+        net: Net | None = None,
         threads: int = 1,
         name: str = "search",
     ) -> None:
@@ -124,6 +129,8 @@ class SearchAgent:
             continuations: float [k, 3], factors, see `mccfr.Continuations`; by default
                 `mccfr.bias(10)`, those of Modicum.
             choosers: who chooses among them where a search ends: "opponent" or "all".
+            net: of river values, see `river_net`; with it the turn is solved to its end only, with
+                what the network says there.
             threads: of searches before the turn; with more than one, equal histories give answers
                 that are equal only nearly.
             name: for tables of results.
@@ -141,7 +148,7 @@ class SearchAgent:
         self.sizes: Sizes = parse_sizes(menu, streets=STREETS[max(first, 2) - 1 :])
         self.iterations = {2: 100, 3: 300, **(iterations or {})}
         self.passes = {**PASSES, **(passes or {})}
-        self.choosers, self.threads = choosers, threads
+        self.choosers, self.net, self.threads = choosers, net, threads
         factor = bias(10) if continuations is None else continuations
         self._kept: dict[Any, Solved] = {}
         self.after = beyond(blueprint.view, Continuations(blueprint.sums, factor))
@@ -234,11 +241,14 @@ class SearchAgent:
     def _problem(self, state: SearchState, street: Street, bets: Sequence[Bet]) -> Problem:
         root = street.hand
         if root.street >= 2:
-            return to_the_end(
+            rest = to_the_end(
                 *(root, street.ranges, self.sizes, bets),
                 raises=RAISES,
                 iterations=self.iterations[root.street],
             )
+            if self.net is None or root.street > 2:
+                return rest
+            return NetworkProblem(rest.spot, self.net, rest.iterations)
         return to_the_streets_end(
             *(root, street.ranges, self.after, bets),
             (0, 1) if self.choosers == "all" else (1 - state.seat,),

@@ -122,6 +122,53 @@ class SpotProblem(NamedTuple):
         return ToTheEnd(result)
 
 
+class WithNetwork(NamedTuple):
+    """A turn whose rivers are a network's.
+
+    Attributes:
+        result: a `river_net.TurnResult`.
+    """
+
+    result: Any
+
+    def find(self, totals: Sequence[int]) -> int | None:
+        """See `Solved`."""
+        return _find(self.result.turn, totals)
+
+    def told(self, node: int) -> tuple[np.ndarray, np.ndarray]:
+        """See `Solved`."""
+        tree = self.result.turn.betting
+        totals = np.array([int(tree.action[c]) for c in tree.children(node)])
+        shares = self.result.strategy[tree.line(node)]
+        return totals, np.stack([shares[str(tree.label[c])] for c in tree.children(node)], 1)
+
+
+class NetworkProblem(NamedTuple):
+    """A turn that ends with a network of river values (`river_net`).
+
+    Attributes:
+        spot: the rest of the hand.
+        net: the network.
+        iterations: of the solver; there is no limit of time.
+    """
+
+    spot: SpotTree
+    net: Any
+    iterations: int
+
+    def find(self, totals: Sequence[int]) -> int | None:
+        """See `Solved`."""
+        node = _find(self.spot, totals)
+        return node if node is None or self.spot.betting.street[node] == 0 else None
+
+    def solve(self, seconds: float | None) -> WithNetwork:
+        """See `Problem`."""
+        from jaxsolve.holdem.river_net import solve_turn, turn_tree
+
+        turn = turn_tree(self.spot.spot, self.net)
+        return WithNetwork(solve_turn(turn, iterations=self.iterations))
+
+
 class ToTheStreetsEnd(NamedTuple):
     """A street with a choice of continuations after it.
 
@@ -260,7 +307,7 @@ def bets_since(root: PublicHand, hand: PublicHand) -> tuple[Bet, ...]:
     return tuple(found)
 
 
-def _find(spot: SpotTree, totals: Sequence[int]) -> int | None:
+def _find(spot: Any, totals: Sequence[int]) -> int | None:
     tree, node = spot.betting, 0
     for total in totals:
         follow = [c for c in tree.children(node) if int(tree.action[c]) == total]

@@ -1,0 +1,303 @@
+"""What search adds to a heads-up blueprint: one value a leaf, several, a network, to the end.
+
+All agents search from one blueprint and play two opponents over ranges (`play.agents_range_match`,
+one end of each street drawn): the blueprint itself, and a blueprint of another menu after the flop
+with five times the training. A local best response that folds, calls, bets the pot or moves in says
+how much of each can be won at least.
+
+A study that was stopped goes on: trainings from their last checkpoint, matches from their last
+boards.
+
+Source of the comparison: Brown, Sandholm and Amos 2018, table 1, whose opponents (Baby Tartanian8
+and Slumbot) cannot be had: blueprint -57 +- 13 and -11 +- 8 mbb/h, search +6 +- 5 and +11 +- 9.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments._report import Report
+from jaxsolve import holdem
+from jaxsolve.caches import cache_folder
+from jaxsolve.files import load_arrays, save_arrays
+from jaxsolve.holdem import limited, play
+from jaxsolve.mccfr import Continuations, bias
+from jaxsolve.nets import load_net
+
+COLUMNS = (
+    *("agent", "opponent", "hands", "mbb", "low", "high", "estimator"),
+    *("seconds_per_hand", "processor_seconds_per_board"),
+)
+KIND = "match of modicum_hunl"
+ROOT = Path(__file__).parents[2]
+RESULTS = Path(__file__).parent / "results"
+
+AGENTS: dict[str, dict[str, Any]] = {
+    "blueprint": {},
+    "turn and river": {"first": 2},
+    "one value": {"first": 1, "continuations": bias(10, 1)},
+    "multi-valued": {"first": 1, "continuations": bias(10)},
+    "multi-valued, all choose": {"first": 1, "continuations": bias(5), "choosers": "all"},
+    "network": {"first": 2, "net": ROOT / "examples" / "river_net.npz"},
+}
+"""Agents and the options of `play.SearchAgent`."""
+
+SMALL = {
+    "turn": {"bet": ["75%", "a"], "raise": ["a"]},
+    "river": {"bet": ["75%", "a"], "raise": ["a"]},
+}
+"""Sizes of the quick study's searches."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What to run.
+
+    Attributes:
+        agents: of `AGENTS`.
+        menu: of the blueprint, in `examples/menus`.
+        other: of the opponent.
+        buckets: of flop, turn and river each.
+        minutes: of the blueprint's training by one thread; the opponent has five times as many.
+        boards: of a match.
+        lbr: agents that a local best response plays.
+        lbr_boards: of each.
+        step: boards between two checkpoints.
+        hands: that are played to measure the time.
+        passes: boards of a search of the flop.
+        iterations: of a search, by street.
+        sizes: on turn and river; None for the agent's.
+        seed: of boards and draws.
+        folder: of an abstraction; others are built in the cache.
+    """
+
+    agents: tuple[str, ...] = (
+        *("blueprint", "turn and river", "one value", "multi-valued", "network"),
+    )
+    menu: str = "hu100.toml"
+    other: str = "hu100_other.toml"
+    buckets: int = 200
+    minutes: float = 4.0
+    boards: int = 60
+    lbr: tuple[str, ...] = ("blueprint", "turn and river", "multi-valued")
+    lbr_boards: int = 30
+    step: int = 2
+    hands: int = 10
+    passes: int = 200
+    iterations: Mapping[int, int] = dataclasses.field(default_factory=lambda: {2: 60, 3: 200})
+    sizes: Mapping[str, Any] | None = None
+    seed: int = 0
+    folder: Path | None = dataclasses.field(default=None, repr=False)
+
+
+QUICK = Plan(
+    agents=("blueprint", "turn and river", "one value", "multi-valued"),
+    menu="hu20.toml",
+    other="hu20_other.toml",
+    buckets=50,
+    minutes=0.1,
+    boards=4,
+    lbr=("blueprint", "multi-valued"),
+    lbr_boards=2,
+    hands=4,
+    passes=40,
+    iterations={2: 15, 3: 40},
+    sizes=SMALL,
+)
+
+
+def main(
+    quick: bool,
+    out: Path,
+    *,
+    plan: Plan | None = None,
+    record: bool | None = None,
+    say: Callable[[str], None] = print,
+) -> Report:
+    """Returns a row per agent and opponent.
+
+    Args:
+        quick: stacks of 20 big blinds, seconds of training, few boards.
+        out: folder; a study that was stopped goes on where it was.
+        plan: instead of that of the full or the quick study.
+        record: also write the result of this device to the study's folder; by default for the
+            full study.
+        say: receives progress, a line at a time.
+    """
+    begin = time.perf_counter()
+    record = (not quick and plan is None) if record is None else record
+    chosen = plan or (QUICK if quick else Plan())
+    rows: list[dict[str, Any]] = []
+    report = Report("modicum_hunl", quick, 0.0, rows, columns=COLUMNS)
+    report.extra = {"plan": str(chosen), "complete": False}
+    report.extra["paper_mbb"] = {"blueprint": [-57, -11], "search": [6, 11]}
+    base = _blueprint(chosen, chosen.menu, chosen.minutes, out)
+    other = _blueprint(chosen, chosen.other, 5 * chosen.minutes, out)
+    guess = limited.beyond(base.view, Continuations(base.sums, bias(10, 1)))
+    stack = base.game.menu.stack
+    for name in chosen.agents:
+        agent = _agent(name, base, chosen)
+        seconds = _pace(agent, base, stack, chosen)
+        for opponent in (base, other):
+            title = "the blueprint" if opponent is base else "another menu, 5 x the training"
+            match = functools.partial(
+                *(play.agents_range_match, agent, opponent, stack),
+                drawn=True,
+                quick=guess,
+                seed=chosen.seed,
+            )
+            if name == "blueprint" and opponent is base:
+                continue  # it wins nothing from itself
+            rows.append(_row(match, name, title, chosen.boards, "ranges", chosen, out))
+            rows[-1]["seconds_per_hand"] = seconds
+            _tell(rows[-1], say)
+            report.save(out)
+        if name in chosen.lbr and chosen.lbr_boards:
+            match = functools.partial(_lbr, agent, stack, guess, chosen.seed)
+            title = "local best response"
+            rows.append(_row(match, name, title, chosen.lbr_boards, "lower bound", chosen, out))
+            _tell(rows[-1], say)
+            report.save(out)
+    report.extra["complete"] = True
+    report.seconds = time.perf_counter() - begin
+    report.save(out, figure=_figure(rows))
+    if record:
+        report.record(RESULTS)
+    return report
+
+
+def _blueprint(plan: Plan, menu: str, minutes: float, out: Path) -> play.BlueprintAgent:
+    """Returns a trained blueprint.
+
+    Raises:
+        KeyboardInterrupt: after Ctrl-C, which the training itself ends without one.
+    """
+    counts = (plan.buckets,) * 3
+    folder = plan.folder or (cache_folder() or out) / f"abstraction-{'-'.join(map(str, counts))}"
+    made = holdem.train_blueprint(
+        holdem.BetMenu.load(ROOT / "examples" / "menus" / menu),
+        holdem.build_abstraction(counts, out=folder)
+        if plan.folder is None
+        else holdem.Abstraction.load(folder, verify=False),
+        out=out / Path(menu).stem,
+        minutes=minutes,
+        threads=1,
+        resume=True,
+        boards=0,
+    )
+    if made.seconds < 60 * minutes:
+        raise KeyboardInterrupt
+    return play.BlueprintAgent(*made.strategy, name=menu)
+
+
+def _agent(name: str, base: play.BlueprintAgent, plan: Plan) -> play.RangeAgent:
+    if name == "blueprint":
+        return base
+    options = dict(AGENTS[name])
+    if "net" in options:
+        options["net"] = load_net(options["net"])
+    if plan.sizes is not None:
+        options["menu"] = plan.sizes
+    return play.SearchAgent(
+        base, name=name, passes={1: plan.passes}, iterations=plan.iterations, **options
+    )
+
+
+def _lbr(
+    agent: play.RangeAgent,
+    stack: int,
+    guess: limited.Beyond,
+    seed: int,
+    *,
+    boards: int,
+    skip: int,
+) -> holdem.RangeMatch:
+    """Returns what the agent wins from a local best response, so less than nothing."""
+    found = play.agent_local_best_response(
+        agent, stack, boards=boards, skip=skip, seed=seed, drawn=True, quick=guess
+    )
+    return dataclasses.replace(found, chips=-found.chips)
+
+
+def _row(
+    match: Callable[..., holdem.RangeMatch],
+    agent: str,
+    opponent: str,
+    boards: int,
+    estimator: str,
+    plan: Plan,
+    out: Path,
+) -> dict[str, Any]:
+    """Returns a row of a match, which goes on where it was."""
+    words = f"{agent} {opponent}".replace(" ", "_").replace(",", "")
+    path = out / "matches" / f"{words}.npz"
+    chips, spent = np.zeros(0), 0.0
+    header = {"kind": KIND, "plan": str(dataclasses.replace(plan, boards=0, lbr_boards=0))}
+    if path.exists():
+        found, arrays = load_arrays(path, KIND)
+        if found["plan"] == header["plan"]:
+            chips, spent = arrays["chips"], float(found["spent"])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    while len(chips) < boards:
+        begin = time.process_time()
+        upto = min(len(chips) + plan.step, boards)
+        chips = np.concatenate([chips, match(boards=upto, skip=len(chips)).chips])
+        spent += time.process_time() - begin
+        save_arrays(path, {**header, "spent": spent}, {"chips": chips})
+    whole = holdem.RangeMatch(np.zeros((boards, 5), np.uint8), chips[:boards])
+    return {
+        "agent": agent,
+        "opponent": opponent,
+        "hands": boards,
+        "mbb": whole.mbb,
+        "low": whole.low,
+        "high": whole.high,
+        "estimator": estimator,
+        "processor_seconds_per_board": spent / len(chips),
+    }
+
+
+def _pace(agent: play.RangeAgent, base: play.BlueprintAgent, stack: int, plan: Plan) -> float:
+    """Returns seconds of the clock for each hand against the blueprint, at the table."""
+    begin = time.perf_counter()
+    play.play_match([agent, base], stack, hands=plan.hands, seed=plan.seed)
+    return (time.perf_counter() - begin) / plan.hands
+
+
+def _tell(row: Mapping[str, Any], say: Callable[[str], None]) -> None:
+    width = (row["high"] - row["low"]) / 2
+    say(f"{row['agent']}, {row['opponent']}: {row['mbb']:+.0f} +- {width:.0f} mbb/h")
+
+
+def _figure(rows: list[dict[str, Any]]) -> Any:
+    """Returns a figure: mbb/h of every agent against every opponent."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, 4.0), layout="constrained")
+    axes = figure.subplots()
+    agents = list(dict.fromkeys(r["agent"] for r in rows))
+    axes.axvline(0, color="#888888", linewidth=0.8)
+    for k, opponent in enumerate(dict.fromkeys(r["opponent"] for r in rows)):
+        line = [r for r in rows if r["opponent"] == opponent]
+        axes.errorbar(
+            [r["mbb"] for r in line],
+            [agents.index(r["agent"]) + 0.18 * (k - 1) for r in line],
+            xerr=[(r["high"] - r["low"]) / 2 for r in line],
+            fmt="o",
+            markersize=4,
+            capsize=3,
+            color=f"C{k}",
+            label=opponent,
+        )
+    axes.set_yticks(range(len(agents)), agents)
+    axes.invert_yaxis()
+    axes.set_xlabel("mbb/h that the agent wins (95 % intervals over boards)")
+    axes.legend(fontsize=8)
+    return figure
