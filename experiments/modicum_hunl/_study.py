@@ -239,7 +239,10 @@ def _row(
     words = f"{agent} {opponent}".replace(" ", "_").replace(",", "")
     path = out / "matches" / f"{words}.npz"
     chips, spent = np.zeros(0), 0.0
-    header = {"kind": KIND, "plan": str(dataclasses.replace(plan, boards=0, lbr_boards=0))}
+    header = {
+        "kind": KIND,
+        "plan": str(dataclasses.replace(plan, agents=(), lbr=(), boards=0, lbr_boards=0)),
+    }
     if path.exists():
         found, arrays = load_arrays(path, KIND)
         if found["plan"] == header["plan"]:
