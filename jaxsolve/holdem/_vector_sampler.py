@@ -29,8 +29,8 @@ class _Numbers(ctypes.Structure):
 
 class _Root(ctypes.Structure):
     _fields_ = (
-        ("range", ctypes.c_void_p),
-        *(("lossless", ctypes.c_int32), ("padding", ctypes.c_int32)),
+        *(("range", ctypes.c_void_p), ("bucket", ctypes.c_void_p)),
+        *(("street", ctypes.c_int32), ("padding", ctypes.c_int32)),
         ("beyond", NativeContinuations),
     )
 
@@ -87,7 +87,9 @@ class HandVectorSampler:
         self._root: _Root | None = None
         if isinstance(game, LimitedHoldem):
             self._range = np.ascontiguousarray(game.ranges, np.float32)
-            self._root = _Root(self._range.ctypes.data, game.lossless, 0, self._native.beyond)
+            self._bucket = np.ascontiguousarray(game.bucket, np.uint16)
+            places = self._range.ctypes.data, self._bucket.ctypes.data
+            self._root = _Root(*places, game.street, 0, self._native.beyond)
 
     @property
     def settings(self) -> Mapping[str, Any]:

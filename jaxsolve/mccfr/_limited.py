@@ -19,6 +19,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -143,6 +144,20 @@ class LimitedTree(ActionTree):
         return (policy / policy.sum()).astype(np.float32)
 
 
+class _Labels(Sequence[str]):
+    """Names of actions, those of a tree in another order; "*" is a choice."""
+
+    def __init__(self, label: Sequence[str], at: np.ndarray) -> None:
+        self._label, self._at = label, at
+
+    def __len__(self) -> int:
+        return len(self._at)
+
+    def __getitem__(self, node: Any) -> Any:
+        at = int(self._at[node])
+        return "*" if at < 0 else self._label[at]
+
+
 def limited_tree(
     tree: ActionTree,
     last: int,
@@ -212,7 +227,7 @@ def limited_tree(
         actor=seat.astype(np.int8),
         stage=np.where(chosen, last, tree.stage[of]).astype(np.uint8),
         count=np.where(chosen, beyond.count, tree.count[of]).astype(np.int32),
-        label=tuple("*" if i < 0 else tree.label[i] for i in came) if tree.label else (),
+        label=_Labels(tree.label, came) if len(tree.label) else (),
         role=np.where(chosen, Role.CHOICE, np.where(fixed, Role.FIXED, Role.PLAY)).astype(np.uint8),
         kind=np.where(came < 0, Kind.CALL, kind[led]).astype(np.uint8),
         source=np.where(fixed, source[of], -1),

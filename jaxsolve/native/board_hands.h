@@ -35,13 +35,14 @@ struct Street {
 
 class BoardHands {
  public:
-  // Sets the hands up for a board of five cards on the streets from `first` on; on the street
-  // `lossless` every hand is a bucket of its own.
-  void Deal(const Buckets& buckets, const uint8_t* board, int first, int streets, int lossless) {
+  // Sets the hands up for a board of five cards on the streets from `first` on; `own` has the buckets
+  // of the street `solved`, if that is not -1.
+  void Deal(const Buckets& buckets, const uint8_t* board, int first, int streets, int solved,
+            const uint16_t* own) {
     Order(board);
     std::vector<int32_t> slot[kStreets];
     for (int s = first; s < streets; ++s) {
-      slot[s] = Arrange(s == lossless ? Buckets::Row{} : buckets.At(s, board), street_[s]);
+      slot[s] = Arrange(s == solved ? Buckets::Row{own, nullptr} : buckets.At(s, board), street_[s]);
     }
     for (int s = first; s < streets; ++s) {
       Street& here = street_[s];

@@ -33,12 +33,10 @@ struct Buckets {
   const uint16_t* table[3];     // [canonical boards, hands]
   const uint16_t* hand_after;   // [permutations, hands]
 
-  // The buckets of all hands on one street of a board; without a row each hand is its own.
+  // The buckets of all hands on one street of a board.
   struct Row {
     const uint16_t *row, *after;
-    uint16_t operator[](int hand) const {
-      return row == nullptr ? hand : row[after ? after[hand] : hand];
-    }
+    uint16_t operator[](int hand) const { return row[after ? after[hand] : hand]; }
   };
 
   Row At(int street, const uint8_t* board) const {

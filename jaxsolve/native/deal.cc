@@ -45,12 +45,12 @@ void JaxsolveDeal(uint64_t seed, int64_t first, int64_t count, int32_t players, 
 }
 
 // Fills bucket [count, players, streets] and rank [count, players] of deals with hands drawn from
-// ranges, double [players, hands] of running sums, on a board of `known` cards; on `street` after the
-// first every hand is its own bucket. Returns 1 where some hands met each other in all `tries`.
+// ranges, double [players, hands] of running sums, on a board of `known` cards; `own` has the buckets
+// [hands] of `street`. Returns 1 where some hands met each other in all `tries`.
 int32_t JaxsolveDealRanges(uint64_t seed, int64_t first, int64_t count, int32_t players,
                            int32_t streets, int32_t street, int32_t known, int32_t tries,
                            const Buckets* buckets, const uint8_t* board, const double* ranges,
-                           uint16_t* bucket, int32_t* rank) {
+                           const uint16_t* own, uint16_t* bucket, int32_t* rank) {
   uint8_t pair[kHands][2];
   for (int a = 0; a < kDeck; ++a) {
     for (int b = a + 1; b < kDeck; ++b) {
@@ -94,7 +94,7 @@ int32_t JaxsolveDealRanges(uint64_t seed, int64_t first, int64_t count, int32_t 
     for (int s = 0; s < streets; ++s) {
       for (int p = 0; p < players; ++p) bucket[p * streets + s] = 0;
       if (s < street) continue;
-      const Buckets::Row row = s == street && s > 0 ? Buckets::Row{} : buckets->At(s, shown);
+      const Buckets::Row row = s == street ? Buckets::Row{own, nullptr} : buckets->At(s, shown);
       for (int p = 0; p < players; ++p) bucket[p * streets + s] = row[hand[p]];
     }
     Suits common;

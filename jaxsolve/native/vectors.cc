@@ -36,8 +36,9 @@ struct VectorOptions {
 
 // Where a search begins; null for whole games, in which all hands are alike likely.
 struct Root {
-  const float* range;  // [2, hands]
-  int32_t lossless;    // the street on which every hand is a bucket of its own, or -1
+  const float* range;      // [2, hands]
+  const uint16_t* bucket;  // [hands], on the street that is solved
+  int32_t street;          // this one, or -1
   int32_t padding;
   Continuations beyond;
 };
@@ -64,7 +65,8 @@ class Sweep {
     key_ = PassKey(options_.seed, pass);
     const double step = 1 + std::min<double>(pass, options_.until) / options_.unit;
     weight_ = static_cast<float>(std::pow(step, options_.power));
-    hands_.Deal(buckets_, board, first_, game_.stages, root_ ? root_->lossless : -1);
+    hands_.Deal(buckets_, board, first_, game_.stages, root_ ? root_->street : -1,
+                root_ ? root_->bucket : nullptr);
     int32_t widest = 0;
     for (int s = first_; s < game_.stages; ++s) {
       stride_[s] = (hands_.street(s).slots + 15) / 16 * 16;

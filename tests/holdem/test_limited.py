@@ -59,7 +59,7 @@ def dense_regrets(
 ) -> np.ndarray:
     """Returns the regrets that a pass on a board adds, by dense matrices of pairs of hands."""
     tree, pays = here.tree, here.payoffs
-    street_of = [here.bucket_of() if s == here.street else None for s in range(4)]
+    street_of = [here.bucket if s == here.street else None for s in range(4)]
     for s in range(here.street + 1, 4):
         street_of[s] = here.abstraction.bucket(tuple(board[: 2 + s].tolist())).astype(np.int64)
     every, fit = np.arange(1326), hands_fit().astype(float)

@@ -28,8 +28,6 @@ MOST_TRIES = 10_000
 class LimitedHoldem:
     """One street of hold'em with given cards and ranges; see `mccfr.SampledGame` (n players).
 
-    Before the flop hands are in the blueprint's buckets, later every hand is its own.
-
     Attributes:
         abstraction: buckets of the streets after the one that is solved.
         tree: the public actions.
@@ -38,6 +36,7 @@ class LimitedHoldem:
         board: cards so far.
         ranges: float64 [n, 1326], how likely each player came here with each hand; each sums to 1
             over the hands that the board allows.
+        bucket: int64 [1326], of each hand on the street that is solved.
     """
 
     abstraction: Abstraction
@@ -46,6 +45,7 @@ class LimitedHoldem:
     street: int
     board: tuple[int, ...]
     ranges: np.ndarray
+    bucket: np.ndarray
 
     @property
     def name(self) -> str:
@@ -57,20 +57,10 @@ class LimitedHoldem:
     def num_buckets(self) -> tuple[int, ...]:
         """By street; 1 where there are no tables."""
         counts = list(self.abstraction.buckets)
-        counts[: max(self.street, 0)] = [1] * self.street
-        if self.street > 0:
-            counts[self.street] = NUM_HANDS
+        counts[: max(self.street, 0)] = [1] * max(self.street, 0)
+        if self.street >= 0:
+            counts[self.street] = int(self.bucket.max()) + 1
         return tuple(counts[: self.tree.num_stages])
-
-    @property
-    def lossless(self) -> int:
-        """The street on which every hand is a bucket of its own; -1 before the flop."""
-        return self.street if self.street > 0 else -1
-
-    def bucket_of(self) -> np.ndarray:
-        """Returns int64 [1326], the bucket of each hand on the street that is solved."""
-        found = np.arange(NUM_HANDS) if self.street else self.abstraction.preflop
-        return np.asarray(found, np.int64)
 
     def find(self, totals: Sequence[int]) -> int | None:
         """Returns the node after some actions of the street, totals or FOLD; None off the menu."""
@@ -111,6 +101,7 @@ class LimitedHoldem:
         rank = np.empty((count, n), np.int32)
         cumulative = np.ascontiguousarray(np.cumsum(self.ranges, 1) / self.ranges.sum(1)[:, None])
         board = np.array(self.board, np.uint8)
+        own = np.ascontiguousarray(self.bucket, np.uint16)
         library.JaxsolveDealRanges.restype = ctypes.c_int32
         failed = library.JaxsolveDealRanges(
             ctypes.c_uint64((seed ^ _DEALS) & (1 << 64) - 1),
@@ -118,7 +109,7 @@ class LimitedHoldem:
             *(ctypes.c_int32(stages), ctypes.c_int32(self.street), ctypes.c_int32(len(board))),
             ctypes.c_int32(MOST_TRIES),
             self.native_buckets.pointer,
-            *(ctypes.c_void_p(x.ctypes.data) for x in (board, cumulative, bucket, rank)),
+            *(ctypes.c_void_p(x.ctypes.data) for x in (board, cumulative, own, bucket, rank)),
         )
         if failed:
             raise ValueError("the ranges leave (almost) no deal in which no two hands share a card")

@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jaxsolve.holdem._abstraction import Abstraction
 from jaxsolve.holdem._bet_menu import BetMenu
 from jaxsolve.holdem._betting import BetState
+from jaxsolve.holdem._cards import NUM_HANDS
 from jaxsolve.holdem._cells import possible
 from jaxsolve.holdem.limited._game import LimitedHoldem, usable
 from jaxsolve.holdem.limited._tree import Beyond, subgame_tree
@@ -79,7 +81,7 @@ class LimitedResult:
         if not current:
             sums = entries_of(tree, tables, tables.average, node)
             rows = np.where(sums.any(1, keepdims=True), matched(sums), rows)
-        policy = rows[self.game.bucket_of()]
+        policy = rows[self.game.bucket]
         return np.where(possible(self.game.board)[:, None], policy, 0.0)
 
 
@@ -126,7 +128,11 @@ def search(
 
 
 def limited_game(
-    begin: SearchBegin, menu: BetMenu, after: Beyond, choosers: Sequence[int] | None = None
+    begin: SearchBegin,
+    menu: BetMenu,
+    after: Beyond,
+    choosers: Sequence[int] | None = None,
+    buckets: Abstraction | None = None,
 ) -> LimitedHoldem:
     """Returns the game of a search.
 
@@ -136,6 +142,8 @@ def limited_game(
         after: the blueprint and its continuations.
         choosers: seats that choose among them; everybody by default. A seat that does not choose
             plays the first one, the blueprint.
+        buckets: of the street that is solved. By default every hand is its own there; before the
+            flop hands are in the blueprint's.
 
     Raises:
         ValueError: ranges or seats that make no sense.
@@ -147,8 +155,13 @@ def limited_game(
     chooses = np.isin(np.arange(n), list(seats))
     ranges = usable(begin.ranges, begin.board)
     tree, payoffs = subgame_tree(begin.state, begin.node, menu, after, chooses)
-    street = int(begin.state.street)
-    return LimitedHoldem(after.game.abstraction, tree, payoffs, street, begin.board, ranges)
+    street, blueprint = int(begin.state.street), after.game.abstraction
+    bucket = np.arange(NUM_HANDS)
+    if buckets is not None or street == 0:
+        of = (blueprint if buckets is None else buckets).bucket(begin.board)
+        known = np.unique(of[possible(begin.board)])
+        bucket = np.searchsorted(known, of).clip(0, len(known) - 1)
+    return LimitedHoldem(blueprint, tree, payoffs, street, begin.board, ranges, bucket)
 
 
 def _sampler(game: LimitedHoldem, name: str | None, seed: int, threads: int) -> Sampler:

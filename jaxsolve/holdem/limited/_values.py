@@ -23,9 +23,9 @@ def blueprint_values(begin: SearchBegin, after: Beyond, boards: np.ndarray) -> n
         boards: uint8 [N, 5], complete boards that begin with the cards there are.
     """
     tree, payoffs = tree_beyond(begin.state, begin.node, after)
-    street = int(begin.state.street) - 1  # the last one that is played
     ranges = np.asarray(begin.ranges, np.float64)
-    game = LimitedHoldem(after.game.abstraction, tree, payoffs, street, begin.board, ranges)
+    bucket = np.zeros(ranges.shape[1], np.int64)  # no street is solved
+    game = LimitedHoldem(after.game.abstraction, tree, payoffs, -1, begin.board, ranges, bucket)
     sampler = HandVectorSampler(game, Options(), roulette=0)
     won = np.zeros(ranges.shape, np.float32)
     sampler.on(make_tables(game), boards, won=won)
