@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -34,14 +34,21 @@ class _Numbers(ctypes.Structure):
         *((name, ctypes.c_double) for name in ("unit", "power", "until")),
         *((name, ctypes.c_double) for name in ("prune", "floor", "share")),
         *(("warm_up", ctypes.c_int64), ("average_stages", ctypes.c_int32)),
-        ("padding", ctypes.c_int32),
+        ("seats", ctypes.c_uint32),
     )
 
 
 class ExternalSampler:
     """Passes over the tables of one game, in C++ where there is a compiler."""
 
-    def __init__(self, game: SampledGame, options: Options, *, threads: int = 1) -> None:
+    def __init__(
+        self,
+        game: SampledGame,
+        options: Options,
+        *,
+        threads: int = 1,
+        seats: Sequence[int] | None = None,
+    ) -> None:
         """Packs the game.
 
         Args:
@@ -49,9 +56,18 @@ class ExternalSampler:
             options: weights, pruning and the seed.
             threads: they share the tables without locks, so that a sum may be lost now and then;
                 with one, equal seeds give equal tables.
+            seats: players whose regrets and averages are found, in turns; all by default. Others
+                must have nothing to decide.
+
+        Raises:
+            ValueError: no threads, or seats that are not there.
         """
         if threads < 1:
             raise ValueError(f"threads is 1 or more, not {threads}")
+        n = game.tree.num_players
+        self.seats = tuple(range(n)) if seats is None else tuple(sorted(seats))
+        if not self.seats or not all(0 <= seat < n for seat in self.seats):
+            raise ValueError(f"seats are some of 0 to {n - 1}, not {self.seats}")
         self.game, self.options, self.threads = game, options, threads
         self._library = native.host_library("mccfr")
         if self._library is not None:
@@ -77,7 +93,7 @@ class ExternalSampler:
         """Returns (tables after `count` more passes, nodes visited); writes over the arrays."""
         lane = self._passes_plain if self._library is None else self._passes
         # Each thread takes whole rounds, in which every player traverses once.
-        players = self.game.tree.num_players
+        players = len(self.seats)
         share = -(-count // (self.threads * players)) * players
         parts = [(k, min(share, count - k)) for k in range(0, count, share)]
         if len(parts) == 1:
@@ -126,7 +142,7 @@ class ExternalSampler:
         numbers = _Numbers(
             *(o.seed & (1 << 64) - 1, first, count),
             *(o.unit, o.power, o.until, o.prune * largest, o.floor * largest, o.prune_share),
-            *(o.warm_up, self._average_stages, 0),
+            *(o.warm_up, self._average_stages, sum(1 << seat for seat in self.seats)),
         )
         return int(
             self._library.JaxsolveExternal(
@@ -145,5 +161,7 @@ class ExternalSampler:
         deals, visited = self.game.deal(self.options.seed, first, count), 0
         for k in range(count):
             deal = Deals(deals.bucket[k], deals.outcome[k])
-            visited += external_pass(self.game, self.options, tables, first + k, deal)
+            visited += external_pass(
+                self.game, self.options, tables, first + k, deal, self.seats
+            )
         return visited

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from jaxsolve.mccfr._game import Deals, SampledGame
@@ -14,11 +16,16 @@ _PRUNED = (1 << 64) - 1
 
 
 def external_pass(
-    game: SampledGame, options: Options, tables: Tables, number: int, deal: Deals
+    game: SampledGame,
+    options: Options,
+    tables: Tables,
+    number: int,
+    deal: Deals,
+    seats: Sequence[int],
 ) -> int:
     """Does one pass with one deal ([n, G] and [n]), into the tables; returns the nodes visited."""
     tree, n = game.tree, game.tree.num_players
-    traverser, averaged = number % n, (number + 1) % n
+    traverser, averaged = (seats[(number + k) % len(seats)] for k in range(2))
     key = pass_key(options.seed, number)
     weight = np.float32(options.weight(number))
     largest = game.payoffs.largest

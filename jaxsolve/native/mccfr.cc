@@ -23,7 +23,7 @@ struct Options {
   double prune, floor, share;         // regrets, in payoffs of weight 1; share of passes that prune
   int64_t warm_up;                    // passes before the first that prunes
   int32_t average_stages;             // stages whose average is summed in passes
-  int32_t padding;
+  uint32_t seats;                     // a bit for each player who traverses
 };
 
 // What one seat wins or loses where the pots are divided by rank.
@@ -66,11 +66,15 @@ class Pass {
  public:
   Pass(const Game& game, const Options& options, const Continuations* beyond,
        typename Form::Entry* regret, typename Form::Entry* average)
-      : game_(game), options_(options), beyond_(beyond), regret_(regret), average_(average) {}
+      : game_(game), options_(options), beyond_(beyond), regret_(regret), average_(average) {
+    for (int i = 0; i < game.players; ++i) {
+      if (options.seats >> i & 1) seat_[seats_++] = i;
+    }
+  }
 
   void Run(int64_t pass, const uint16_t* bucket, const int32_t* outcome) {
-    traverser_ = static_cast<int>(pass % game_.players);
-    averaged_ = (traverser_ + 1) % game_.players;
+    traverser_ = seat_[pass % seats_];
+    averaged_ = seat_[(pass + 1) % seats_];
     key_ = PassKey(options_.seed, pass);
     bucket_ = bucket;
     outcome_ = outcome;
@@ -171,6 +175,7 @@ class Pass {
   int traverser_ = 0, averaged_ = 0;
   bool prunes_ = false;
   int choice_[kMostPlayers] = {};  // continuation of each player
+  int seat_[kMostPlayers], seats_ = 0;  // those who traverse
 };
 
 template <class Form>

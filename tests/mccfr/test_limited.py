@@ -122,6 +122,25 @@ def test_native_passes_are_the_plain_ones(bits: int) -> None:
     np.testing.assert_allclose(found[0].average, found[1].average, rtol=1e-4, atol=1e-4)
 
 
+def test_seats_that_traverse_take_turns() -> None:
+    """One seat alone: only its regrets move, and averages are its own."""
+    game = limited()
+    found = []
+    for library in (True, False) if NATIVE else (False,):
+        sampler = mccfr.ExternalSampler(game, mccfr.Options(seed=3), seats=[1])
+        if not library:
+            sampler._library = None
+        now, _ = sampler.run(random_tables(game), 60)
+        found.append(now)
+        own = np.repeat(game.tree.actor == 1, np.diff(now.row))
+        moved = now.regret != random_tables(game).regret
+        assert moved.any()
+        assert not moved[~own].any()
+    np.testing.assert_allclose(found[0].regret, found[-1].regret, rtol=1e-4, atol=1e-4)
+    with pytest.raises(ValueError, match="seats are some of 0 to 1"):
+        mccfr.ExternalSampler(game, mccfr.Options(), seats=[2])
+
+
 def test_a_choice_has_one_child_and_no_fixed_node_has_entries() -> None:
     tree = limited().tree
     assert isinstance(tree, mccfr.LimitedTree)

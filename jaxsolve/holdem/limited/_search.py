@@ -19,6 +19,7 @@ from jaxsolve.holdem.limited._tree import Beyond, subgame_tree
 from jaxsolve.mccfr import (
     ExternalSampler,
     Options,
+    Role,
     Sampler,
     Tables,
     entries_of,
@@ -29,7 +30,7 @@ from jaxsolve.mccfr import (
 CALL = 0.1
 """Seconds of one call of the sampler, so that a limit of time is kept."""
 
-VECTOR_UNIT, EXTERNAL_UNIT = 2.0, 500.0
+VECTOR_UNIT, EXTERNAL_UNIT = 2.0, 250.0
 """Passes after which weights have doubled, see `Options.unit`."""
 
 
@@ -174,4 +175,8 @@ def _sampler(game: LimitedHoldem, name: str | None, seed: int, threads: int) -> 
         raise ValueError(f"unknown sampler {name!r}; known are {', '.join(known)}")
     if name == "vector":
         return HandVectorSampler(game, Options(seed=seed, unit=VECTOR_UNIT), threads=threads)
-    return ExternalSampler(game, Options(seed=seed, unit=EXTERNAL_UNIT), threads=threads)
+    tree = game.tree
+    decides = tree.role != Role.FIXED
+    seats = np.unique(tree.actor[decides & (tree.count > 0)]).tolist()
+    options = Options(seed=seed, unit=EXTERNAL_UNIT * len(seats))
+    return ExternalSampler(game, options, threads=threads, seats=seats)
