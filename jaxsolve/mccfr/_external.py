@@ -161,7 +161,5 @@ class ExternalSampler:
         deals, visited = self.game.deal(self.options.seed, first, count), 0
         for k in range(count):
             deal = Deals(deals.bucket[k], deals.outcome[k])
-            visited += external_pass(
-                self.game, self.options, tables, first + k, deal, self.seats
-            )
+            visited += external_pass(self.game, self.options, tables, first + k, deal, self.seats)
         return visited

@@ -248,3 +248,40 @@ def test_three_players_search_a_flop() -> None:
     found, again = (limited.search(here, passes=300, seed=1) for _ in range(2))
     np.testing.assert_array_equal(found.tables.average, again.tables.average)
     assert np.abs(found.tables.regret).max() > 0
+
+
+@pytest.mark.parametrize(
+    ("sampler", "passes"),
+    [("vector", 300), pytest.param("external", 3_000_000, marks=pytest.mark.slow)],
+)
+def test_a_river_is_solved_as_its_spot(sampler: str, passes: int) -> None:
+    """What either player loses by its strategy against a best response, beside `holdem.solve`."""
+    start, menu = begin(3), after().game.menu
+    here = limited.limited_game(start, menu, after())
+    found = limited.search(here, sampler=sampler, passes=passes, seed=2)
+    ranges = here.ranges / here.ranges.max(1, keepdims=True)
+    spot = holdem.spot_tree(
+        holdem.Spot(
+            board=BOARD,
+            pot=200,
+            stack=(STACK - 100, STACK - 100),
+            ranges=(ranges[0], ranges[1]),
+            sizes=holdem.parse_sizes(
+                {"river": {"bet": ["100%", "a"], "raise": []}}, streets=("river",)
+            ),
+            raise_cap=1,
+        )
+    )
+    exact = holdem.solve(spot, iterations=300, progress=False)
+    for player in range(2):
+        fixed = spot
+        tree = here.tree
+        for node in np.flatnonzero((tree.count > 0) & (tree.actor == player)):
+            first = int(tree.child[node])
+            words = [tree.label[c] for c in range(first, first + int(tree.count[node]))]
+            policy = found.policy(int(node))
+            shares = {word: policy[:, a] for a, word in enumerate(words)}
+            fixed = holdem.lock(fixed, tree.line(int(node)), shares)
+        played = holdem.solve(fixed, iterations=300, progress=False)
+        lost = float(exact.values[player] - played.values[player])
+        assert -1 < lost < (1 if sampler == "vector" else 4)  # of a pot of 200

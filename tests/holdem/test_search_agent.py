@@ -123,9 +123,19 @@ def test_it_plays_whole_hands_and_is_a_function_of_the_history():
 
 
 def test_what_it_cannot_play_is_refused():
-    with pytest.raises(ValueError, match="two players, not 3"):
-        play.SearchAgent(blueprint(players=3))
     with pytest.raises(ValueError, match="street 0, 1, 2 or 3, not 4"):
         play.SearchAgent(blueprint(), first=4)
     with pytest.raises(ValueError, match=r"no menu|sizes"):
         play.SearchAgent(blueprint(), menu=RIVER, first=2)
+
+
+def test_three_players_search_every_street():
+    """Whole hands, any bets; equal keys play alike, and policies are distributions."""
+    three = play.SearchAgent(
+        blueprint(players=3), first=0, passes=dict.fromkeys(range(4), 60), name="three"
+    )
+    seats = (three, play.RandomAgent(), play.AlwaysCall())
+    one, other = (hands_of(*seats, count=12) for _ in range(2))
+    assert [x.hand.betting for x in one] == [x.hand.betting for x in other]
+    assert any(len(x.hand.betting) == 4 and x.hand.betting[3] for x in one)
+    assert all(abs(sum(x.chips)) == 0 for x in one)

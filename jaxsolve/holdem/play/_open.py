@@ -17,6 +17,7 @@ AGENTS: dict[str, str] = {
     "blueprint:DIR": "a directory of jaxsolve holdem blueprint --out; DIR alone will do",
     "search:DIR": "a blueprint that searches turn and river to the end",
     "modicum:DIR": "the same, and the flop to its end, with a choice of continuations there",
+    "pluribus:DIR": "a blueprint of three or more players that searches every street to its end",
     "always-call": "checks and calls",
     "random": "folds, calls and raises to any size",
     "acpc:HOST:PORT": "an agent that answers at an address, such as one of jaxsolve holdem serve",
@@ -25,7 +26,7 @@ AGENTS: dict[str, str] = {
 }
 """Words for agents, and what they mean."""
 
-SEARCHES = {"search": 2, "modicum": 0}
+SEARCHES = {"search": 2, "modicum": 0, "pluribus": 0}
 """Agents that search, and the first street on which they may."""
 
 

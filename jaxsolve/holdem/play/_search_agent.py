@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from jaxsolve.holdem._abstraction import Abstraction
 from jaxsolve.holdem._cards import NUM_HANDS
 from jaxsolve.holdem._cells import possible
 from jaxsolve.holdem._sizes import STREETS, Sizes, parse_sizes
@@ -56,7 +57,13 @@ RAISES = 2
 """Raises on a street that a search looks at, more where there were more."""
 
 PASSES = {0: 60, 1: 300}
-"""Boards on which a search before the turn is made, by street."""
+"""Boards on which a heads-up search before the turn is made, by street."""
+
+DEALS = dict.fromkeys(range(4), 200_000)
+"""Deals of a search with more players, by street."""
+
+MOST = 4
+"""Players still in with whom there are searches before the flop, more than two at the table."""
 
 KEPT = 4
 """Solutions that an agent remembers."""
@@ -70,7 +77,7 @@ class Street(NamedTuple):
 
     Attributes:
         hand: there.
-        ranges: float64 [2, 1326], how likely either seat has made its moves with each hand.
+        ranges: float64 [n, 1326], how likely each seat has made its moves with each hand.
         solved: the last solution from there; None before the first.
     """
 
@@ -100,7 +107,13 @@ class SearchState(NamedTuple):
 
 
 class SearchAgent:
-    """Searches the streets of a heads-up hand, from one of them on."""
+    """Searches the streets of a hand, from one of them on.
+
+    Heads-up, turn and river are solved to the end of the hand, and earlier streets by vectors of
+    hands. With more players every street is searched to its end by external sampling; then the
+    agent plays the last iterate, while ranges follow the average, as Pluribus does. Differs from
+    Pluribus: what the agent has done on a street is not frozen when the street is searched anew.
+    """
 
     def __init__(
         self,
@@ -110,8 +123,9 @@ class SearchAgent:
         first: int = 2,
         iterations: Mapping[int, int] | None = None,
         passes: Mapping[int, int] | None = None,
+        buckets: Abstraction | None = None,
         continuations: np.ndarray | None = None,
-        choosers: str = "opponent",
+        choosers: str | None = None,
         net: Net | None = None,
         threads: int = 1,
         name: str = "search",
@@ -119,16 +133,19 @@ class SearchAgent:
         """Takes a blueprint.
 
         Args:
-            blueprint: of two players.
+            blueprint: of any number of players.
             menu: sizes on turn and river, as `parse_sizes` takes them; earlier streets have the
                 blueprint's.
             first: street from which on the agent searches: 0 before the flop, there only after a
                 bet that the blueprint's menu does not have, 1 the flop, 2 the turn, 3 the river.
             iterations: of a search on turn or river; 100 and 300 by default.
-            passes: boards of a search before the turn, by street; `PASSES` by default.
+            passes: boards or deals of a search that ends with its street, by street; `PASSES` or
+                `DEALS` by default.
+            buckets: of hands on the street of such a search; by default every hand is its own.
             continuations: float [k, 3], factors, see `mccfr.Continuations`; by default
-                `mccfr.bias(10)`, those of Modicum.
-            choosers: who chooses among them where a search ends: "opponent" or "all".
+                `mccfr.bias(10)`, those of Modicum, or `mccfr.bias(5)` with more players.
+            choosers: who chooses among them where a search ends: "opponent", the default heads-up,
+                or "all".
             net: of river values, see `river_net`; with it the turn is solved to its end only, with
                 what the network says there.
             threads: of searches before the turn; with more than one, equal histories give answers
@@ -136,20 +153,24 @@ class SearchAgent:
             name: for tables of results.
 
         Raises:
-            ValueError: the blueprint is for more players, or an option makes no sense.
+            ValueError: an option makes no sense.
         """
-        if blueprint.game.menu.players != 2:
-            raise ValueError(f"search is for two players, not {blueprint.game.menu.players}")
+        self.players = blueprint.game.menu.players
+        if net is not None and self.players > 2:
+            raise ValueError(f"a network of rivers is for two players, not {self.players}")
         if first not in (0, 1, 2, 3):
             raise ValueError(f"searches begin on street 0, 1, 2 or 3, not {first}")
+        if choosers is None:
+            choosers = "opponent" if self.players == 2 else "all"
         if choosers not in ("opponent", "all"):
             raise ValueError(f'unknown choosers {choosers!r}; choose "opponent" or "all"')
         self.name, self.blueprint, self.first = name, blueprint, first
         self.sizes: Sizes = parse_sizes(menu, streets=STREETS[max(first, 2) - 1 :])
         self.iterations = {2: 100, 3: 300, **(iterations or {})}
-        self.passes = {**PASSES, **(passes or {})}
+        self.passes = {**(PASSES if self.players == 2 else DEALS), **(passes or {})}
+        self.buckets = buckets
         self.choosers, self.net, self.threads = choosers, net, threads
-        factor = bias(10) if continuations is None else continuations
+        factor = bias(10 if self.players == 2 else 5) if continuations is None else continuations
         self._kept: dict[Any, Solved] = {}
         self.after = beyond(blueprint.view, Continuations(blueprint.sums, factor))
 
@@ -185,14 +206,16 @@ class SearchAgent:
         if street.solved is None or _node(street, hand) is None:
             street = street._replace(solved=self._search(state, street, hand, seconds))
         reach = np.where(possible(hand.board), state.reach, 0.0)
-        told = _policy(street, hand)._replace(reach=reach)
+        told = _policy(street, hand, final=self.players > 2)._replace(reach=reach)
         return told, state._replace(street=street, told=(hand, told))
 
     def _follows_blueprint(self, state: SearchState, hand: PublicHand) -> bool:
         """Returns whether the blueprint answers: streets before searches, and its first street."""
         if hand.street < self.first or state.street is not None:
             return hand.street < self.first
-        return hand.street == 0 and _on_menu(self.blueprint, hand)
+        playing = int((~hand.state.folded).sum())
+        many = self.players > 2 and playing > MOST
+        return hand.street == 0 and (many or _on_menu(self.blueprint, hand))
 
     def _own_move(self, state: SearchState, hand: PublicHand) -> SearchState:
         """Returns the state with the reach of the agent's own move after its last decision."""
@@ -209,12 +232,14 @@ class SearchAgent:
         if state.street is not None and state.street.hand == root:
             return state.street
         if root.street == 0:
-            return Street(root, np.ones((2, NUM_HANDS)))
+            return Street(root, np.ones((self.players, NUM_HANDS)))
         if state.street is None:
-            ranges = np.stack([range_of(self.blueprint, root, seat) for seat in range(2)])
+            seats = range(self.players)
+            ranges = np.stack([range_of(self.blueprint, root, seat) for seat in seats])
         else:
             ranges = _followed(state.street, root)
-        ranges[state.seat] = state.reach
+        if self.players == 2:
+            ranges[state.seat] = state.reach
         return Street(root, np.stack([_usable(x, root.board) for x in ranges]))
 
     def _search(
@@ -240,7 +265,7 @@ class SearchAgent:
 
     def _problem(self, state: SearchState, street: Street, bets: Sequence[Bet]) -> Problem:
         root = street.hand
-        if root.street >= 2:
+        if root.street >= 2 and self.players == 2:
             rest = to_the_end(
                 *(root, street.ranges, self.sizes, bets),
                 raises=RAISES,
@@ -251,7 +276,8 @@ class SearchAgent:
             return NetworkProblem(rest.spot, self.net, rest.iterations)
         return to_the_streets_end(
             *(root, street.ranges, self.after, bets),
-            (0, 1) if self.choosers == "all" else (1 - state.seat,),
+            [i for i in range(self.players) if self.choosers == "all" or i != state.seat],
+            self.buckets,
             passes=self.passes[root.street],
             seed=state.key,
             threads=self.threads,
@@ -270,17 +296,17 @@ def _node(street: Street, hand: PublicHand) -> int | None:
     return street.solved.find(moves_since(street.hand, hand))
 
 
-def _policy(street: Street, hand: PublicHand) -> RangePolicy:
+def _policy(street: Street, hand: PublicHand, *, final: bool = False) -> RangePolicy:
     """Returns what the solution does at a decision."""
     node = _node(street, hand)
     assert street.solved is not None
     assert node is not None
-    totals, policy = legal_policy(street.solved, node, hand)
+    totals, policy = legal_policy(street.solved, node, hand, final=final)
     return RangePolicy(totals, policy, np.zeros(NUM_HANDS))
 
 
 def _followed(street: Street, hand: PublicHand) -> np.ndarray:
-    """Returns float64 [2, 1326], ranges at the end of a street by its last solution."""
+    """Returns float64 [n, 1326], ranges at the end of a street by its last solution."""
     ranges = street.ranges.copy()
     if street.solved is None:
         return ranges

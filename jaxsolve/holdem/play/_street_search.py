@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from jaxsolve.holdem._abstraction import Abstraction
 from jaxsolve.holdem._cards import NUM_HANDS
 from jaxsolve.holdem._cells import possible
 from jaxsolve.holdem._menu_view import LEFT, MenuView
@@ -54,8 +55,13 @@ class Solved(Protocol):
         """Returns the node after some moves of the street, totals or FOLD; None off the menu."""
         ...
 
-    def told(self, node: int) -> tuple[np.ndarray, np.ndarray]:
-        """Returns (int [A] totals, float64 [1326, A] average policy) at a decision."""
+    def told(self, node: int, *, final: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """Returns (int [A] totals, float64 [1326, A] policy) at a decision.
+
+        Args:
+            node: the decision.
+            final: the last iterate in place of the average, where there is one.
+        """
         ...
 
 
@@ -84,7 +90,7 @@ class ToTheEnd(NamedTuple):
         """See `Solved`."""
         return _find(self.result.spot, totals)
 
-    def told(self, node: int) -> tuple[np.ndarray, np.ndarray]:
+    def told(self, node: int, *, final: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """See `Solved`."""
         tree = self.result.spot.betting
         totals = np.array([int(tree.action[c]) for c in tree.children(node)])
@@ -135,7 +141,7 @@ class WithNetwork(NamedTuple):
         """See `Solved`."""
         return _find(self.result.turn, totals)
 
-    def told(self, node: int) -> tuple[np.ndarray, np.ndarray]:
+    def told(self, node: int, *, final: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """See `Solved`."""
         tree = self.result.turn.betting
         totals = np.array([int(tree.action[c]) for c in tree.children(node)])
@@ -182,9 +188,9 @@ class ToTheStreetsEnd(NamedTuple):
         """See `Solved`."""
         return self.result.game.find(totals)
 
-    def told(self, node: int) -> tuple[np.ndarray, np.ndarray]:
+    def told(self, node: int, *, final: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """See `Solved`."""
-        return self.result.totals(node), self.result.policy(node)
+        return self.result.totals(node), self.result.policy(node, current=final)
 
 
 class LimitedProblem(NamedTuple):
@@ -255,6 +261,7 @@ def to_the_streets_end(
     after: Beyond,
     bets: Sequence[Bet],
     choosers: Sequence[int] | None,
+    buckets: Abstraction | None = None,
     **options: Any,
 ) -> LimitedProblem:
     """Returns one street, any number of players.
@@ -265,12 +272,13 @@ def to_the_streets_end(
         after: what goes on where the street ends.
         bets: of this street, which are added to the blueprint's menu.
         choosers: seats that choose a continuation.
+        buckets: of the street, see `limited.limited_game`.
         options: of the search, see `limited.search`.
     """
     added = [(b.number, int(b.size.amount)) for b in bets]
     menu = street_menu(after.game.menu, root.street, added)
     begin = SearchBegin(root.state, root.board, ranges, menu_node(after.view, root))
-    return LimitedProblem(limited_game(begin, menu, after, choosers), options)
+    return LimitedProblem(limited_game(begin, menu, after, choosers, buckets), options)
 
 
 def menu_node(view: MenuView, hand: PublicHand) -> int:
@@ -317,12 +325,15 @@ def _find(spot: Any, totals: Sequence[int]) -> int | None:
     return node
 
 
-def legal_policy(solved: Solved, node: int, hand: PublicHand) -> tuple[np.ndarray, np.ndarray]:
+def legal_policy(
+    solved: Solved, node: int, hand: PublicHand, *, final: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """Returns (int64 [A] legal totals, ascending, float64 [1326, A] policy) at a decision.
 
-    Hands that cannot be there, and moves that the rules do not allow, check or call.
+    `final` takes the last iterate in place of the average. Hands that cannot be there, and moves
+    that the rules do not allow, check or call.
     """
-    totals, policy = solved.told(node)
+    totals, policy = solved.told(node, final=final)
     call = int(np.flatnonzero(totals == hand.can.call)[0])
     nothing = possible(hand.board) & ~policy.any(1)
     policy[nothing, call] = 1
