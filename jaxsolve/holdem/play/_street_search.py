@@ -171,7 +171,9 @@ class NetworkProblem(NamedTuple):
         """See `Problem`."""
         from jaxsolve.holdem.river_net import solve_turn, turn_tree
 
-        turn = turn_tree(self.spot.spot, self.net)
+        spot = self.spot.spot
+        assert isinstance(spot, Spot)
+        turn = turn_tree(spot, self.net)
         return WithNetwork(solve_turn(turn, iterations=self.iterations))
 
 
