@@ -166,7 +166,7 @@ def limited_game(
 
 
 def _sampler(game: LimitedHoldem, name: str | None, seed: int, threads: int) -> Sampler:
-    from jaxsolve.holdem._vector_sampler import HandVectorSampler
+    from jaxsolve.holdem._vector_sampler import HandVectorSampler  # which knows `LimitedHoldem`
 
     known = ("vector", "external")
     if name is None:

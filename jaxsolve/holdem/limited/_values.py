@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from jaxsolve.holdem._vector_sampler import HandVectorSampler
 from jaxsolve.holdem.limited._game import LimitedHoldem
 from jaxsolve.holdem.limited._search import SearchBegin
 from jaxsolve.holdem.limited._tree import Beyond, tree_beyond
@@ -22,6 +21,8 @@ def blueprint_values(begin: SearchBegin, after: Beyond, boards: np.ndarray) -> n
         after: the blueprint.
         boards: uint8 [N, 5], complete boards that begin with the cards there are.
     """
+    from jaxsolve.holdem._vector_sampler import HandVectorSampler  # which knows `LimitedHoldem`
+
     tree, payoffs = tree_beyond(begin.state, begin.node, after)
     ranges = np.asarray(begin.ranges, np.float64)
     bucket = np.zeros(ranges.shape[1], np.int64)  # no street is solved
