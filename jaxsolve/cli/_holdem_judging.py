@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from jaxsolve.cli._holdem_blueprint import Folder
+from jaxsolve.cli._holdem_play import stack_of
 
 
 def lbr(
@@ -25,6 +26,7 @@ def lbr(
     """Bound the exploitability of a heads-up agent from below, by local best response.
 
     The responder raises by the menu of a blueprint, and against other agents by the pot and all-in.
+    Against agents that search, it goes on from one end of each street, drawn by chance.
     """
     import os
 
@@ -32,15 +34,23 @@ def lbr(
     from jaxsolve.holdem import play
 
     who = play.open_agent(agent)
-    how = {"boards": boards, "raises": raises, "runouts": runouts, "seed": seed, "progress": True}
+    how: dict[str, Any] = {
+        "boards": boards,
+        "raises": raises,
+        "runouts": runouts,
+        "seed": seed,
+        "progress": True,
+    }
     if isinstance(who, play.BlueprintAgent):
         found = he.local_best_response(
             (who.game, who.sums),
             threads=os.cpu_count() or 1,
-            **how,  # type: ignore[arg-type]
+            **how,
         )
     elif isinstance(who, play.RangeAgent):
-        found = play.agent_local_best_response(who, 20_000, **how)  # type: ignore[arg-type]
+        if isinstance(who, play.SearchAgent):
+            how |= {"drawn": True, "quick": who.after}
+        found = play.agent_local_best_response(who, stack_of(None, [who]), **how)
     else:
         play.close_agent(who)
         raise ValueError(f"{agent} does not tell its range, which a local best response needs")

@@ -19,6 +19,7 @@ from jaxsolve.holdem.play._agent import RangeAgent
 from jaxsolve.holdem.play._blueprint_agent import BlueprintAgent
 from jaxsolve.holdem.play._kept import KeptMatch, identity, write_rows
 from jaxsolve.holdem.play._range_play import agents_range_match
+from jaxsolve.holdem.play._search_agent import SearchAgent
 
 
 class KnownMatch(NamedTuple):
@@ -50,6 +51,8 @@ def play_on_boards(
 ) -> KnownMatch:
     """Returns a match over ranges: `range_match` of tables of one menu, else of any agents.
 
+    Where an agent searches, it goes on from one end of each street, drawn by chance.
+
     Args:
         first: an agent.
         second: the other.
@@ -67,6 +70,7 @@ def play_on_boards(
             is not set.
     """
     tables = _strategies(first, second)
+    quick = next((x.after for x in (first, second) if isinstance(x, SearchAgent)), None)
     step = 1 if tables is None else 10
 
     def play(now: range) -> dict[str, np.ndarray]:
@@ -74,6 +78,7 @@ def play_on_boards(
         if tables is not None:
             found = range_match(*tables, threads=threads, **how)
         else:
+            how |= {"drawn": quick is not None, "quick": quick}
             found = agents_range_match(first, second, stack, seconds=seconds, **how)
         return {"boards": found.boards, "chips": found.chips}
 
@@ -85,7 +90,8 @@ def play_on_boards(
         if kept.done < 2:
             return []
         hands = 2 * kept.done  # a board in both seats, each of which stands for all pairs of hands
-        more = {"estimator": "range", "hands": hands, "boards": kept.done}
+        estimator = "range" if quick is None else "range, drawn ends"
+        more = {"estimator": estimator, "hands": hands, "boards": kept.done}
         return [_row([first, second], found, seed, kept.seconds / hands, more)]
 
     settings = {"agents": identity([first, second]), "stack": stack, "seed": seed, "form": "range"}
