@@ -37,7 +37,7 @@ def chance_strategy(sizes: tuple[tuple[str, ...], ...], players: int = 2) -> Str
 def one_hand(here: holdem.HoldemGame, line: str) -> tuple[MenuView, np.ndarray, Table]:
     """Returns (view, node, the real table) after a line of a game."""
     view, node = MenuView(here), here.tree.find(line)
-    spent = view._spent[[node]]
+    spent = view.spent[[node]]
     actor = here.tree.actor[[node]].astype(int)
     bet = spent.max(1)
     high = np.array([here.menu.stack])
