@@ -42,6 +42,7 @@ RESULTS = Path(__file__).parent / "results"
 AGENTS: dict[str, dict[str, Any]] = {
     "blueprint": {},
     "turn and river": {"first": 2},
+    "turn and river, unsafe": {"first": 2, "root": "unsafe"},
     "one value": {"first": 1, "continuations": bias(10, 1)},
     "multi-valued": {"first": 1, "continuations": bias(10)},
     "multi-valued, all choose": {"first": 1, "continuations": bias(5), "choosers": "all"},
@@ -79,15 +80,16 @@ class Plan:
     """
 
     agents: tuple[str, ...] = (
-        *("blueprint", "turn and river", "one value", "multi-valued", "network"),
+        *("blueprint", "turn and river", "turn and river, unsafe"),
+        *("one value", "multi-valued", "network"),
     )
     menu: str = "hu100.toml"
     other: str = "hu100_other.toml"
     buckets: int = 200
     minutes: float = 4.0
-    boards: int = 60
+    boards: int = 40
     lbr: tuple[str, ...] = ("blueprint", "turn and river", "multi-valued")
-    lbr_boards: int = 30
+    lbr_boards: int = 16
     step: int = 2
     hands: int = 10
     passes: int = 200

@@ -12,6 +12,8 @@ from ._acpc import parse_answer as parse_answer
 from ._acpc import parse_matchstate as parse_matchstate
 from ._acpc import replay as replay
 from ._action_tree import action_tree as action_tree
+from ._alternative_values import alternative_values as alternative_values
+from ._alternative_values import gifts as gifts
 from ._batch import BoardRow as BoardRow
 from ._batch import boards_figure as boards_figure
 from ._batch import flop_sample as flop_sample
@@ -115,6 +117,7 @@ from ._report import lines as lines
 from ._report import node_report as node_report
 from ._result import SpotResult as SpotResult
 from ._result import load_result as load_result
+from ._safe_root import SafeRoot as SafeRoot
 from ._sampled_response import SampledResponse as SampledResponse
 from ._sampled_response import sampled_best_response as sampled_best_response
 from ._samplers import SAMPLERS as SAMPLERS

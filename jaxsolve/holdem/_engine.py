@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve import native
+from jaxsolve.holdem._safe_root import SafeRoot, staying_out
 from jaxsolve.holdem._spot_memory import choose_bits, runs_native, spot_bytes
 from jaxsolve.regret import Coefficients, Step
 from jaxsolve.solvers import Solver
@@ -44,6 +45,14 @@ class _Struct(ctypes.Structure):
     )
 
 
+class _Gadget(ctypes.Structure):
+    _fields_ = (
+        ("player", ctypes.c_int64),
+        ("stay", ctypes.c_void_p),
+        ("state", ctypes.c_void_p),
+    )
+
+
 @dataclasses.dataclass
 class SpotState:
     """What a solver of a spot keeps; its arrays are changed in place.
@@ -58,6 +67,8 @@ class SpotState:
         regret_scale, mean_scale: per player, float32 [rows], value of 1 in 16 bits; else [0].
         play: per player, float32 [rows, H], policy of the next iteration where regrets are
             predicted; else [0, H].
+        gadget: float32 [3, H], of the hands that may stay out: regrets of playing and of staying
+            out, and the average chance to play; else [3, 0].
     """
 
     iteration: int
@@ -67,15 +78,13 @@ class SpotState:
     regret_scale: list[np.ndarray]
     mean_scale: list[np.ndarray]
     play: list[np.ndarray]
+    gadget: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((3, 0), np.float32))
 
     @property
     def arrays(self) -> list[np.ndarray]:
         """All arrays, in the order of a checkpoint."""
-        return [
-            x
-            for field in (self.regret, self.mean, self.regret_scale, self.mean_scale, self.play)
-            for x in field
-        ]
+        fields = (self.regret, self.mean, self.regret_scale, self.mean_scale, self.play)
+        return [*(x for field in fields for x in field), self.gadget]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,12 +96,14 @@ class SpotEngine:
         solver: one that `supports`.
         bits: of a number of the state, one of `BITS`.
         threads: that share the boards; a spot of one board has one.
+        root: what the other player's hands get for staying out, if they may.
     """
 
     spot: SpotTree
     solver: Solver
     bits: int
     threads: int
+    root: SafeRoot | None = None
 
     counts_measuring = True
     any_thread = True
@@ -115,6 +126,7 @@ class SpotEngine:
             "solver": f"{self.solver.name}{hyper}",
             "bits": self.bits,
             "planned iterations": iterations if self.solver.scheduled else "any",
+            "root": None if self.root is None else [self.root.player, _crc([self.root.values])],
         }
 
     def fresh(self) -> SpotState:
@@ -134,6 +146,8 @@ class SpotEngine:
                 for n, h in zip(rows, hands, strict=True)
             ],
         )
+        if self.root is not None:
+            state.gadget = np.zeros((3, hands[self.root.player]), np.float32)
         for i, play in enumerate(state.play):
             if len(play):
                 play[...] = (1 / self._widths(i))[:, None]
@@ -177,6 +191,7 @@ class SpotEngine:
             self._call(
                 "JaxsolveSpotIterate",
                 state,
+                self._gadget(state),
                 *(_at(numbers), ctypes.c_int64(some), ctypes.c_int64(state.iteration)),
                 ctypes.c_int32(self.threads),
             )
@@ -199,7 +214,8 @@ class SpotEngine:
     def payoffs(self, state: SpotState) -> tuple[np.ndarray, np.ndarray]:
         """Returns (payoffs [2] of the average policies, what best responses add to them [2])."""
         out = np.zeros(4)
-        self._call("JaxsolveSpotMeasure", state, ctypes.c_int32(self.threads), _at(out))
+        gadget = self._gadget(state)
+        self._call("JaxsolveSpotMeasure", state, gadget, ctypes.c_int32(self.threads), _at(out))
         return out[:2], out[2:]
 
     def values(
@@ -218,6 +234,16 @@ class SpotEngine:
             *(ctypes.c_int32(self.threads), _at(now), _at(best)),
         )
         return now, best
+
+    def _gadget(self, state: SpotState) -> Any:
+        if self.root is None:
+            return None
+        return ctypes.byref(_Gadget(self.root.player, _address(self._stay), _address(state.gadget)))
+
+    @functools.cached_property
+    def _stay(self) -> np.ndarray:
+        assert self.root is not None
+        return staying_out(self.spot, self.root)
 
     def _widths(self, player: int) -> np.ndarray:
         """Returns int [rows], how many actions there are beside each."""
@@ -243,7 +269,12 @@ class SpotEngine:
 
 
 def spot_engine(
-    spot: SpotTree, solver: Solver, *, bits: int | None = None, threads: int | None = None
+    spot: SpotTree,
+    solver: Solver,
+    *,
+    bits: int | None = None,
+    threads: int | None = None,
+    root: SafeRoot | None = None,
 ) -> SpotEngine | None:
     """Returns the engine of a spot, None where it is left to JAX.
 
@@ -252,9 +283,11 @@ def spot_engine(
         solver: the variant; alternating, deterministic, and known by its coefficients.
         bits: of a number of the state; 32 by default, and 16 where memory asks for it.
         threads: of the boards; by default all processors, and one where there is one board.
+        root: what the hands of a player get for staying out.
 
     Raises:
-        ValueError: `bits` is not one of `BITS`, or is 16 for a solver that predicts.
+        ValueError: `bits` is not one of `BITS`, or is 16 for a solver that predicts; a hand has no
+            value at the root, or JAX would have to solve a spot with a safe one.
         MemoryError: it does not fit; says how much it needs.
     """
     if bits is not None and bits not in BITS:
@@ -264,7 +297,11 @@ def spot_engine(
             raise ValueError(
                 "16 bits need a C++ compiler, no operator, and a solver of the kind of dcfr"
             )
+        if root is not None:
+            raise ValueError("a safe root needs a C++ compiler and a solver of the kind of dcfr")
         return None
+    if root is not None:
+        staying_out(spot, root)  # raises an error
     predicted = predicts(solver)
     if bits == 16 and predicted:
         raise ValueError(f"{solver.name} predicts regrets, which needs 32 bits; take dcfr")
@@ -276,7 +313,7 @@ def spot_engine(
         check_fits(spot.name, need, what=what, instead="Take dcfr in 16 bits.")
     if threads is None:
         threads = len(os.sched_getaffinity(0)) if len(spot.streets) > 1 else 1
-    return SpotEngine(spot, solver, chosen, threads)
+    return SpotEngine(spot, solver, chosen, threads, root)
 
 
 def spot_identity(spot: SpotTree) -> dict[str, Any]:
@@ -313,6 +350,10 @@ def _coefficients(solver: Solver, steps: Step) -> tuple[Coefficients, Any]:
     widen = functools.partial(jnp.broadcast_to, shape=size)
     found = jax.tree.map(widen, jax.vmap(numbers)(steps))
     return found, widen(jax.vmap(solver.decay)(steps))
+
+
+def _address(array: np.ndarray) -> int:
+    return int(array.ctypes.data)
 
 
 def _crc(arrays: Sequence[np.ndarray]) -> str:

@@ -103,7 +103,7 @@ class Reports:
         strategy, now, best = self.decision(node, at)
         mine, other = self.reach(player, node, at), self.reach(1 - player, node, at)
         live = live_hands(spot.hands, [cards])[0]
-        weight = (self.pairs[:, live] @ other[live]) * float(street.weight[at])
+        weight = self.weight(player, node, at)
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(weight > 0, self.scale / weight, np.nan)
         before = float(spot.betting.spent[node, player])
@@ -141,6 +141,13 @@ class Reports:
             return np.asarray(self.spot.ranges[player][self.spot.hands], np.float32)
         street, board, sequence = found
         return np.asarray(self._reach(player, street, board)[sequence])
+
+    def weight(self, player: int, node: int, board: int) -> np.ndarray:
+        """Returns float [H], weights of what the opponent and chance let each hand come here."""
+        street = self.spot.streets[self.spot.betting.street[node]]
+        live = live_hands(self.spot.hands, [street.boards[board]])[0]
+        other = self.reach(1 - player, node, board)
+        return np.asarray(self.pairs[:, live] @ other[live]) * float(street.weight[board])
 
     def value_before(self, player: int, node: int, board: int) -> np.ndarray:
         """Returns float [H], the value of the player's own last action on the node's street."""

@@ -17,6 +17,7 @@ from jaxsolve.evaluate import expected_values, exploitability
 from jaxsolve.game import Range, checked
 from jaxsolve.holdem._engine import SpotEngine, spot_engine
 from jaxsolve.holdem._result import SpotResult
+from jaxsolve.holdem._safe_root import SafeRoot
 from jaxsolve.holdem._solution import OnTensors, Solution, averages
 from jaxsolve.holdem._spot import Spot
 from jaxsolve.holdem._spot_tree import SpotTree, hands_in, spot_tree
@@ -51,6 +52,7 @@ def solve(
     callback: Callable[[int, float, float], None] | None = None,
     bits: int | None = None,
     threads: Annotated[int | None, Range(1)] = None,
+    root: SafeRoot | None = None,
 ) -> SpotResult:
     """Solves a spot: on a CPU with a compiler in C++, elsewhere in JAX.
 
@@ -69,6 +71,9 @@ def solve(
         callback: called with (iteration, seconds, exploitability in chips) at each measurement.
         bits: of each number that C++ keeps, 32 or 16; 16 by default where 32 do not fit.
         threads: of C++; all processors by default, and one where there is one board.
+        root: what one player's hands get for staying out of the spot; the other one's strategy
+            then is safe, and exploitability is that of the game with this choice. What reports
+            say of that player's reach is as if no hand stayed out.
 
     Raises:
         ValueError: an argument makes no sense.
@@ -92,7 +97,7 @@ def solve(
         "callback": callback,
         "describe": lambda chips: f"{chips:.3g} chips = {100 * chips / pot:.3g}% of the pot",
     }
-    engine = spot_engine(ready, chosen, bits=bits, threads=threads)
+    engine = spot_engine(ready, chosen, bits=bits, threads=threads, root=root)
     if engine is None:
         result = solve_tree(ready.tree, chosen, **options)
         built = ready.tree.info.build_seconds

@@ -184,8 +184,6 @@ def limited_tree(
     inner = tree.count > 0
     leaf = inner & (tree.stage > last)
     leaf[1:] &= tree.stage[tree.parent[1:]] <= last
-    if leaf[0] and choosers[0].any():
-        raise ValueError("nothing is played before the choice of a continuation")
     wide = np.flatnonzero(leaf)
     at, who = np.nonzero(choosers[wide])
     place = np.flatnonzero(np.r_[True, at[1:] != at[:-1]]) if len(at) else np.zeros(0, int)

@@ -17,8 +17,8 @@ FILES = {
     "spots": (
         ("spot_solve.cc", "spot_tables.cc"),
         (
-            *("boards.h", "spot_game.h", "spot_leaves.h", "spot_pass.h", "spot_rows.h"),
-            *("strength.h", "workers.h"),
+            *("boards.h", "spot_gadget.h", "spot_game.h", "spot_leaves.h", "spot_pass.h"),
+            *("spot_rows.h", "strength.h", "workers.h"),
         ),
     ),
     "mccfr": (

@@ -1,5 +1,6 @@
 // Solving a spot: iterations of CFR, and what average policies are worth.
 
+#include "spot_gadget.h"
 #include "spot_pass.h"
 
 namespace {
@@ -227,32 +228,46 @@ double Dot(const float* a, const float* b, int64_t n) {
 
 extern "C" {
 
-// Does iterations, in each of which player 0 updates first. `first` numbers them for roundings.
-void JaxsolveSpotIterate(const SpotGame* game, const SpotState* state, const float* numbers,
-                         int64_t steps, int64_t first, int32_t threads) {
+// Does iterations, in each of which player 0 updates first. `first` numbers them for roundings;
+// `gadget` may be null.
+void JaxsolveSpotIterate(const SpotGame* game, const SpotState* state, const SpotGadget* gadget,
+                         const float* numbers, int64_t steps, int64_t first, int32_t threads) {
   static_assert(sizeof(SpotNumbers) == 7 * sizeof(float));
   Workers workers(threads);
   SpotMemory memory(*game, workers.size());
+  GadgetGame played(*game, gadget);
+  played.Now();
   for (int64_t k = 0; k < steps; ++k) {
+    const SpotNumbers& number = reinterpret_cast<const SpotNumbers*>(numbers)[k];
     for (int i = 0; i < 2; ++i) {
-      Iteration step(*game, *state, i, reinterpret_cast<const SpotNumbers*>(numbers)[k],
-                     static_cast<uint32_t>(first + k));
-      SpotPass(*game, i, step, workers, memory, false).Run();
+      Iteration step(played.game(), *state, i, number, static_cast<uint32_t>(first + k));
+      SpotPass pass(played.game(), i, step, workers, memory, false);
+      pass.Run();
+      played.Update(i, pass.root(), number.share);
     }
   }
 }
 
 // Writes payoffs of both players [2] and what best responses add to them [2].
-void JaxsolveSpotMeasure(const SpotGame* game, const SpotState* state, int32_t threads, double* out) {
+void JaxsolveSpotMeasure(const SpotGame* game, const SpotState* state, const SpotGadget* gadget,
+                         int32_t threads, double* out) {
   Workers workers(threads);
   SpotMemory memory(*game, workers.size());
+  GadgetGame played(*game, gadget);
+  played.Average();
+  double stay[2] = {0, 0};
   for (int i = 0; i < 2; ++i) {
-    Measure steps(*game, *state, i);
-    SpotPass pass(*game, i, steps, workers, memory, true);
+    Measure steps(played.game(), *state, i);
+    SpotPass pass(played.game(), i, steps, workers, memory, true);
     pass.Run();
-    out[i] = Dot(game->root[i], pass.root(), game->hands[i]);
-    out[2 + i] = Dot(game->root[i], pass.root_more(), game->hands[i]) - out[i];
+    const float* root = played.game().root[i];
+    out[i] = Dot(root, pass.root(), game->hands[i]);
+    out[2 + i] = Dot(root, pass.root_more(), game->hands[i]) - out[i];
+    if (i == played.player()) played.Stay(pass.root_more(), stay);
   }
+  if (!gadget) return;
+  const int64_t own = gadget->player;
+  out[own] += stay[0], out[1 - own] -= stay[0], out[2 + own] += stay[1] - stay[0];
 }
 
 // Writes the values of a player's sequences on one board [sequences, hands], under the averages and

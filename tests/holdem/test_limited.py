@@ -137,6 +137,22 @@ def test_a_pass_of_vectors_is_the_dense_one(street: int, choosers: tuple[int, ..
     assert np.abs(now.regret - before.regret).max() > 1
 
 
+@pytest.mark.parametrize("player", [0, 1])
+def test_values_of_continuations_are_the_dense_ones(player: int) -> None:
+    """Where the turn begins: the first is the blueprint's, the others differ by their regrets."""
+    start, board = begin(2), np.array(BOARD, np.uint8)
+    found = limited.continuation_values(start, after(), board[None], player)
+    plain = limited.blueprint_values(start, after(), board[None])
+    np.testing.assert_allclose(found[0], plain[player], rtol=1e-4, atol=1e-2)
+    tree, pays = limited.tree_beyond(start.state, start.node, after(), np.arange(2) == player)
+    blueprint, every = after().game.abstraction, np.arange(1326)
+    here = limited.LimitedHoldem(blueprint, tree, pays, 1, start.board, start.ranges, every)
+    tables = mccfr.make_tables(here)
+    regret = dense_regrets(here, tables, board, player).reshape(1326, -1) * (990 / 1081)
+    np.testing.assert_allclose((found - found[0]).T, regret - regret[:, :1], rtol=2e-3, atol=0.1)
+    assert np.abs(found - found[0]).max() > 1000
+
+
 def test_both_samplers_find_the_same_regrets() -> None:
     """On the river nothing is drawn for vectors; deals from the ranges come to the same means."""
     here = limited.limited_game(begin(3), after().game.menu, after())

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 import pytest
 from hand_agents import OTHER, STACK, blueprint, hands_of
 
-from jaxsolve import holdem
+from jaxsolve import holdem, mccfr
 from jaxsolve.holdem import play
+from jaxsolve.holdem._boards import hands_fit
 
 RIVER = {"river": {"bet": ["50%", "a"], "raise": ["a"]}}
 BOARD = holdem.parse_cards("Td9d6hQc2s")
@@ -139,3 +141,64 @@ def test_three_players_search_every_street():
     assert [x.hand.betting for x in one] == [x.hand.betting for x in other]
     assert any(len(x.hand.betting) == 4 and x.hand.betting[3] for x in one)
     assert all(abs(sum(x.chips)) == 0 for x in one)
+
+
+def streets_of(seat: int, hand: play.PublicHand, **options: Any) -> list[Any]:
+    """Returns the streets that an agent has searched on the way to a hand, all of them."""
+    both = play.SearchAgent(blueprint(), menu={"bet": ["100%"], "raise": ["a"]}, **options)
+    first, *rest = hand.path()
+    state, found = both.begin(first, seat, number=0, key=1), {}
+    for here in [x for x in [first, *rest] if x.actor == seat]:
+        _, state = both.policy(state, here)
+        if state.street is not None:
+            found[state.street.hand.board] = state.street
+    return list(found.values())
+
+
+def dealt(streets: int, *moves: int) -> play.PublicHand:
+    """Returns a hand that was limped and checked to some street, after further moves."""
+    hand = play.new_hand(holdem.no_limit(), STACK)
+    for _ in range(streets):
+        while hand.actor >= 0:
+            hand = hand.act(hand.can.call)
+        hand = hand.deal(BOARD[len(hand.board) : 3 + len(hand.betting) - 1])
+    for to in moves:
+        hand = hand.act(to)
+    return hand
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_river_after_a_searched_turn_is_safe(seat: int):
+    """No hand of the opponent wins more than the turn's solution left it and it gave up."""
+    turn = dealt(2, 100, 300, 300)  # the first player checks, and calls a bet of the pot
+    river = turn.deal(BOARD[4:])
+    hand = river if seat == 0 else river.act(river.can.call)
+    lost = {}
+    for root in ("unsafe", "resolve", "reach"):
+        steps = {2: 200, 3: 2000}
+        before, after = streets_of(seat, hand, first=2, iterations=steps, root=root)
+        values = before.solved.promised([100, 300, 300], river, after.ranges, 1 - seat, True)
+        found = after.solved.result
+        best = holdem.alternative_values(found.reports, 1 - seat)
+        more = np.nan_to_num(best - values) * (after.ranges[1 - seat] > 0)
+        lost[root] = more.max()
+        assert (after.promised is None) == (root == "unsafe")
+    assert lost["reach"] < 1.0 < 5.0 < lost["unsafe"]  # chips, of a pot of 600
+    assert lost["resolve"] < 1.0
+
+
+def test_what_a_searched_flop_promises_adds_up_to_the_pot():
+    """With one continuation both play the blueprint from the turn on."""
+    flop = dealt(1)
+    hand = flop.act(flop.can.call)
+    hand = hand.act(hand.can.call).deal(BOARD[3:4])
+    one = mccfr.bias(5, 1)
+    won, ranges = 0.0, np.random.default_rng(0).random((2, 1326))
+    for seat in range(2):
+        asked = flop if seat == 0 else flop.act(flop.can.call)
+        (street,) = streets_of(seat, asked, first=1, passes={1: 2}, continuations=one)
+        value = street.solved.promised([100, 100], hand, ranges, 1 - seat, True)
+        both = np.where(holdem.possible(hand.board), ranges, 0.0)
+        weight = both[1 - seat] * (hands_fit() @ both[seat])
+        won += float((weight * np.nan_to_num(value)).sum() / weight.sum())
+    assert won == pytest.approx(200, rel=1e-5)

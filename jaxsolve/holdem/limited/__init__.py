@@ -12,3 +12,4 @@ from jaxsolve.holdem.limited._tree import street_menu as street_menu
 from jaxsolve.holdem.limited._tree import subgame_tree as subgame_tree
 from jaxsolve.holdem.limited._tree import tree_beyond as tree_beyond
 from jaxsolve.holdem.limited._values import blueprint_values as blueprint_values
+from jaxsolve.holdem.limited._values import continuation_values as continuation_values

@@ -105,15 +105,19 @@ def subgame_tree(
     return _assembled(parts, leaves, state, int(state.street), after, choosers)
 
 
-def tree_beyond(state: BetState, node: int, after: Beyond) -> tuple[LimitedTree, PotPayoffs]:
+def tree_beyond(
+    state: BetState, node: int, after: Beyond, choosers: np.ndarray | None = None
+) -> tuple[LimitedTree, PotPayoffs]:
     """Returns (the blueprint's actions from where a street begins, what their ends pay).
 
     Args:
-        state: where a street begins.
+        state: where a street begins, n players.
         node: of the blueprint there, a decision of the player who acts.
-        after: the blueprint; all players play its first continuation.
+        after: the blueprint.
+        choosers: bool [n], who chooses a continuation there; the others play the first one.
     """
     n = len(state.stack)
+    chooses = np.zeros(n, bool) if choosers is None else choosers
     tree, at = after.view.tree, np.array([node])
     root = _Part(
         *(np.array([-1]), np.array([FOLD]), np.zeros(1, np.uint8), np.zeros(1, int)),
@@ -121,8 +125,7 @@ def tree_beyond(state: BetState, node: int, after: Beyond) -> tuple[LimitedTree,
         *(np.asarray(state.spent)[None], np.asarray(state.folded)[None]),
     )
     leaves = {"new": np.zeros(1, int), "mapped": at, "spent": root.spent, "size": np.array(1)}
-    nobody = np.zeros(n, bool)
-    return _assembled([root], leaves, state, int(state.street) - 1, after, nobody)
+    return _assembled([root], leaves, state, int(state.street) - 1, after, chooses)
 
 
 def _assembled(

@@ -21,13 +21,36 @@ def blueprint_values(begin: SearchBegin, after: Beyond, boards: np.ndarray) -> n
         after: the blueprint.
         boards: uint8 [N, 5], complete boards that begin with the cards there are.
     """
+    return _passes(begin, after, boards, None)[0]
+
+
+def continuation_values(
+    begin: SearchBegin, after: Beyond, boards: np.ndarray, player: int
+) -> np.ndarray:
+    """Returns float64 [k, 1326], what hands win with each continuation, heads-up.
+
+    The other player plays the blueprint. Units and arguments are those of `blueprint_values`.
+    """
+    won, regret = _passes(begin, after, boards, player)
+    return won[player] + regret.reshape(-1, after.continuations.count).T
+
+
+def _passes(
+    begin: SearchBegin, after: Beyond, boards: np.ndarray, chooser: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns (won float64 [2, 1326], regrets of a choice before the street [1326 k], or [0])."""
     from jaxsolve.holdem._vector_sampler import HandVectorSampler  # which knows `LimitedHoldem`
 
-    tree, payoffs = tree_beyond(begin.state, begin.node, after)
     ranges = np.asarray(begin.ranges, np.float64)
-    bucket = np.zeros(ranges.shape[1], np.int64)  # no street is solved
-    game = LimitedHoldem(after.game.abstraction, tree, payoffs, -1, begin.board, ranges, bucket)
-    sampler = HandVectorSampler(game, Options(), roulette=0)
-    won = np.zeros(ranges.shape, np.float32)
-    sampler.on(make_tables(game), boards, won=won)
-    return won.astype(np.float64) / len(boards) * (990 / 1081)
+    every = np.arange(ranges.shape[1])
+    chooses = np.isin(np.arange(2), [] if chooser is None else [chooser])
+    tree, payoffs = tree_beyond(begin.state, begin.node, after, chooses)
+    # The choice is made with every hand on the street before; without one no street is solved.
+    street = -1 if chooser is None else int(begin.state.street) - 1
+    bucket = 0 * every if chooser is None else every
+    game = LimitedHoldem(after.game.abstraction, tree, payoffs, street, begin.board, ranges, bucket)
+    sampler = HandVectorSampler(game, Options(power=0), roulette=0)
+    won, tables = np.zeros(ranges.shape, np.float32), make_tables(game)
+    sampler.on(tables, boards, won=won)
+    share = 990 / 1081 / len(boards)
+    return won.astype(np.float64) * share, tables.regret.astype(np.float64) * share

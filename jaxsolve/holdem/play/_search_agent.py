@@ -6,7 +6,12 @@ last search. Turn and river are solved at full width to the end of the hand, on 
 Earlier streets are solved to their end, where the players choose among continuations of the
 blueprint; before the flop only if somebody has left the blueprint's menu. A search begins where the
 street was dealt. A bet that is not on the menu is added to it, and the street is solved anew; what
-the agent has already done there stays as it was. The root is unsafe: ranges are taken as they are.
+the agent has already done there stays as it was.
+
+The first search takes ranges as they are (unsafe). From the second on, heads-up, each hand of the
+opponent may stay out of the subgame for what the search before promised it ("resolve"), plus what
+it gave up on the way ("reach"), where that search went to the end of the hand or had a choice of
+continuations for the opponent.
 
 Source: Brown, Sandholm and Amos 2018, "Depth-limited solving for imperfect-information games",
 whose agent plays turn and river to the end and lets the opponent choose at leaves, and Brown and
@@ -24,24 +29,26 @@ import numpy as np
 from jaxsolve.holdem._abstraction import Abstraction
 from jaxsolve.holdem._cards import NUM_HANDS
 from jaxsolve.holdem._cells import possible
+from jaxsolve.holdem._safe_root import SafeRoot
 from jaxsolve.holdem._sizes import STREETS, Sizes, parse_sizes
 from jaxsolve.holdem.limited import beyond
 from jaxsolve.holdem.play._agent import Move, RangePolicy, drawn, range_of
 from jaxsolve.holdem.play._blueprint_agent import BlueprintAgent, MenuState
 from jaxsolve.holdem.play._public_hand import PublicHand
-from jaxsolve.holdem.play._street_search import (
+from jaxsolve.holdem.play._street_moves import (
     Bet,
-    NetworkProblem,
-    Problem,
-    Solved,
     beginning,
     bets_since,
-    legal_policy,
     menu_node,
     moves_since,
+)
+from jaxsolve.holdem.play._street_search import (
+    NetworkProblem,
+    Problem,
     to_the_end,
     to_the_streets_end,
 )
+from jaxsolve.holdem.play._street_solved import Solved, legal_policy
 from jaxsolve.mccfr import Continuations, bias
 
 if TYPE_CHECKING:
@@ -68,6 +75,9 @@ MOST = 4
 KEPT = 4
 """Solutions that an agent remembers."""
 
+ROOTS = ("unsafe", "resolve", "reach")
+"""Of searches after the first one."""
+
 LEAST = 1e-9
 """Ranges whose largest weight is below say nothing; every hand is possible then."""
 
@@ -78,11 +88,13 @@ class Street(NamedTuple):
     Attributes:
         hand: there.
         ranges: float64 [n, 1326], how likely each seat has made its moves with each hand.
+        promised: float64 [1326], what the opponent's hands win by the search before; or None.
         solved: the last solution from there; None before the first.
     """
 
     hand: PublicHand
     ranges: np.ndarray
+    promised: np.ndarray | None = None
     solved: Solved | None = None
 
 
@@ -127,6 +139,7 @@ class SearchAgent:
         continuations: np.ndarray | None = None,
         choosers: str | None = None,
         net: Net | None = None,
+        root: str = "reach",
         threads: int = 1,
         name: str = "search",
     ) -> None:
@@ -148,6 +161,8 @@ class SearchAgent:
                 or "all".
             net: of river values, see `river_net`; with it the turn is solved to its end only, with
                 what the network says there.
+            root: of searches after the first one, one of `ROOTS`; unsafe with more players, and
+                after a turn with a network.
             threads: of searches before the turn; with more than one, equal histories give answers
                 that are equal only nearly.
             name: for tables of results.
@@ -164,7 +179,9 @@ class SearchAgent:
             choosers = "opponent" if self.players == 2 else "all"
         if choosers not in ("opponent", "all"):
             raise ValueError(f'unknown choosers {choosers!r}; choose "opponent" or "all"')
-        self.name, self.blueprint, self.first = name, blueprint, first
+        if root not in ROOTS:
+            raise ValueError(f"unknown root {root!r}; choose {', '.join(ROOTS)}")
+        self.name, self.blueprint, self.first, self.root = name, blueprint, first, root
         self.sizes: Sizes = parse_sizes(menu, streets=STREETS[max(first, 2) - 1 :])
         self.iterations = {2: 100, 3: 300, **(iterations or {})}
         self.passes = {**(PASSES if self.players == 2 else DEALS), **(passes or {})}
@@ -240,7 +257,19 @@ class SearchAgent:
             ranges = _followed(state.street, root)
         if self.players == 2:
             ranges[state.seat] = state.reach
-        return Street(root, np.stack([_usable(x, root.board) for x in ranges]))
+        ranges = np.stack([_usable(x, root.board) for x in ranges])
+        return Street(root, ranges, self._promised(state, root, ranges))
+
+    def _promised(
+        self, state: SearchState, root: PublicHand, ranges: np.ndarray
+    ) -> np.ndarray | None:
+        """Returns float64 [1326], what the opponent's hands win by the search before, or None."""
+        street = state.street
+        if self.root == "unsafe" or self.players > 2 or street is None or street.solved is None:
+            return None
+        reach = self.root == "reach"
+        moves = moves_since(street.hand, root)
+        return street.solved.promised(moves, root, ranges, 1 - state.seat, reach)
 
     def _search(
         self, state: SearchState, street: Street, hand: PublicHand, seconds: float | None
@@ -253,7 +282,8 @@ class SearchAgent:
         problem = self._problem(state, street, ())
         bets = () if problem.find(moves) is not None else bets_since(street.hand, hand)
         root = street.hand
-        digest = hashlib.sha256(street.ranges.tobytes()).digest()
+        known = street.ranges if street.promised is None else [*street.ranges, street.promised]
+        digest = hashlib.sha256(np.asarray(known).tobytes()).digest()
         name = (root.betting, root.board, root.stacks, state.seat, state.key, digest, bets, seconds)
         if name not in self._kept:
             if bets:
@@ -266,10 +296,12 @@ class SearchAgent:
     def _problem(self, state: SearchState, street: Street, bets: Sequence[Bet]) -> Problem:
         root = street.hand
         if root.street >= 2 and self.players == 2:
+            values = street.promised
             rest = to_the_end(
                 *(root, street.ranges, self.sizes, bets),
                 raises=RAISES,
                 iterations=self.iterations[root.street],
+                safe=None if values is None else SafeRoot(1 - state.seat, values),
             )
             if self.net is None or root.street > 2:
                 return rest

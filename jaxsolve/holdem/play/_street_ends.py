@@ -17,7 +17,7 @@ from jaxsolve.holdem._boards import compatible_reach
 from jaxsolve.holdem._menu_view import LEFT
 from jaxsolve.holdem.limited import Beyond, SearchBegin, blueprint_values
 from jaxsolve.holdem.play._public_hand import PublicHand
-from jaxsolve.holdem.play._street_search import menu_node
+from jaxsolve.holdem.play._street_moves import menu_node
 
 
 class StreetEnd(NamedTuple):

@@ -5,64 +5,31 @@ Both begin where the street was dealt.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from jaxsolve.holdem._abstraction import Abstraction
-from jaxsolve.holdem._cards import NUM_HANDS
-from jaxsolve.holdem._cells import possible
-from jaxsolve.holdem._menu_view import LEFT, MenuView
-from jaxsolve.holdem._result import SpotResult
-from jaxsolve.holdem._sizes import STREETS, Size, Sizes
+from jaxsolve.holdem._safe_root import SafeRoot
+from jaxsolve.holdem._sizes import STREETS, Sizes
 from jaxsolve.holdem._solve import solve
 from jaxsolve.holdem._spot import Spot
 from jaxsolve.holdem._spot_tree import SpotTree, spot_tree
 from jaxsolve.holdem.limited import (
     Beyond,
     LimitedHoldem,
-    LimitedResult,
     SearchBegin,
     limited_game,
     search,
     street_menu,
 )
-from jaxsolve.holdem.limited import followed as follow_menu
-from jaxsolve.holdem.play._blueprint_agent import table_of
 from jaxsolve.holdem.play._public_hand import PublicHand
+from jaxsolve.holdem.play._street_moves import Bet, find_node, menu_node
+from jaxsolve.holdem.play._street_solved import Solved, ToTheEnd, ToTheStreetsEnd, WithNetwork
 
-
-class Bet(NamedTuple):
-    """A bet or raise that was made.
-
-    Attributes:
-        player: who made it.
-        number: bets and raises on the street before it.
-        size: chips more than what was faced.
-    """
-
-    player: int
-    number: int
-    size: Size
-
-
-class Solved(Protocol):
-    """A street that was searched."""
-
-    def find(self, totals: Sequence[int]) -> int | None:
-        """Returns the node after some moves of the street, totals or FOLD; None off the menu."""
-        ...
-
-    def told(self, node: int, *, final: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """Returns (int [A] totals, float64 [1326, A] policy) at a decision.
-
-        Args:
-            node: the decision.
-            final: the last iterate in place of the average, where there is one.
-        """
-        ...
+LEAST_WEIGHT = 0.1
+"""Of a hand at a safe root, which promises something to every hand, likely or not."""
 
 
 class Problem(Protocol):
@@ -77,43 +44,22 @@ class Problem(Protocol):
         ...
 
 
-class ToTheEnd(NamedTuple):
-    """The rest of the hand at full width.
-
-    Attributes:
-        result: of the spot.
-    """
-
-    result: SpotResult
-
-    def find(self, totals: Sequence[int]) -> int | None:
-        """See `Solved`."""
-        return _find(self.result.spot, totals)
-
-    def told(self, node: int, *, final: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """See `Solved`."""
-        tree = self.result.spot.betting
-        totals = np.array([int(tree.action[c]) for c in tree.children(node)])
-        report = self.result.node(tree.line(node))
-        policy = np.zeros((NUM_HANDS, len(totals)))
-        policy[report.hands] = report.strategy
-        return totals, policy
-
-
 class SpotProblem(NamedTuple):
     """The rest of a hand.
 
     Attributes:
         spot: its tree.
         iterations: of the solver.
+        root: what hands of one player were promised.
     """
 
     spot: SpotTree
     iterations: int
+    root: SafeRoot | None = None
 
     def find(self, totals: Sequence[int]) -> int | None:
         """See `Solved`."""
-        return _find(self.spot, totals)
+        return find_node(self.spot, totals)
 
     def solve(self, seconds: float | None) -> ToTheEnd:
         """See `Problem`."""
@@ -124,29 +70,9 @@ class SpotProblem(NamedTuple):
             target=None,
             time_limit=seconds,
             progress=False,
+            root=self.root,
         )
         return ToTheEnd(result)
-
-
-class WithNetwork(NamedTuple):
-    """A turn whose rivers are a network's.
-
-    Attributes:
-        result: a `river_net.TurnResult`.
-    """
-
-    result: Any
-
-    def find(self, totals: Sequence[int]) -> int | None:
-        """See `Solved`."""
-        return _find(self.result.turn, totals)
-
-    def told(self, node: int, *, final: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """See `Solved`."""
-        tree = self.result.turn.betting
-        totals = np.array([int(tree.action[c]) for c in tree.children(node)])
-        shares = self.result.strategy[tree.line(node)]
-        return totals, np.stack([shares[str(tree.label[c])] for c in tree.children(node)], 1)
 
 
 class NetworkProblem(NamedTuple):
@@ -164,7 +90,7 @@ class NetworkProblem(NamedTuple):
 
     def find(self, totals: Sequence[int]) -> int | None:
         """See `Solved`."""
-        node = _find(self.spot, totals)
+        node = find_node(self.spot, totals)
         return node if node is None or self.spot.betting.street[node] == 0 else None
 
     def solve(self, seconds: float | None) -> WithNetwork:
@@ -177,33 +103,17 @@ class NetworkProblem(NamedTuple):
         return WithNetwork(solve_turn(turn, iterations=self.iterations))
 
 
-class ToTheStreetsEnd(NamedTuple):
-    """A street with a choice of continuations after it.
-
-    Attributes:
-        result: of the search.
-    """
-
-    result: LimitedResult
-
-    def find(self, totals: Sequence[int]) -> int | None:
-        """See `Solved`."""
-        return self.result.game.find(totals)
-
-    def told(self, node: int, *, final: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """See `Solved`."""
-        return self.result.totals(node), self.result.policy(node, current=final)
-
-
 class LimitedProblem(NamedTuple):
     """One street.
 
     Attributes:
         game: see `limited.limited_game`.
+        after: the continuations.
         options: of `limited.search`.
     """
 
     game: LimitedHoldem
+    after: Beyond
     options: dict[str, Any]
 
     def find(self, totals: Sequence[int]) -> int | None:
@@ -212,7 +122,8 @@ class LimitedProblem(NamedTuple):
 
     def solve(self, seconds: float | None) -> ToTheStreetsEnd:
         """See `Problem`."""
-        return ToTheStreetsEnd(search(self.game, seconds=seconds, **self.options))
+        found = search(self.game, seconds=seconds, **self.options)
+        return ToTheStreetsEnd(found, self.after)
 
 
 def to_the_end(
@@ -223,6 +134,7 @@ def to_the_end(
     *,
     raises: int,
     iterations: int,
+    safe: SafeRoot | None = None,
 ) -> SpotProblem:
     """Returns the rest of a hand, two players.
 
@@ -233,6 +145,8 @@ def to_the_end(
         bets: of this street, which are added.
         raises: on a street, or more where there were more.
         iterations: of the solver.
+        safe: what hands of one player were promised here; those of which nothing is known are
+            left out, and all others may be there.
     """
     spent, stacks = np.asarray(root.state.spent), np.asarray(root.stacks)
     name = STREETS[root.street - 1]
@@ -245,6 +159,10 @@ def to_the_end(
         for player, menu in enumerate(sizes[name])
     )
     sizes[name] = (first, second)
+    ranges = np.array(ranges)
+    if safe is not None:
+        some = np.maximum(ranges[safe.player], LEAST_WEIGHT)
+        ranges[safe.player] = np.where(np.isfinite(safe.values), some, 0.0)
     left, right = (int(x) for x in stacks - spent)
     spot = Spot(
         board=root.board,
@@ -254,7 +172,7 @@ def to_the_end(
         sizes=sizes,
         raise_cap=max(raises, len(bets) - 1),
     )
-    return SpotProblem(spot_tree(spot), iterations)
+    return SpotProblem(spot_tree(spot), iterations, safe)
 
 
 def to_the_streets_end(
@@ -280,69 +198,4 @@ def to_the_streets_end(
     added = [(b.number, int(b.size.amount)) for b in bets]
     menu = street_menu(after.game.menu, root.street, added)
     begin = SearchBegin(root.state, root.board, ranges, menu_node(after.view, root))
-    return LimitedProblem(limited_game(begin, menu, after, choosers, buckets), options)
-
-
-def menu_node(view: MenuView, hand: PublicHand) -> int:
-    """Returns the likeliest node of a menu for a real hand, or LEFT."""
-    node = np.zeros(1, np.int64)
-    for after in hand.path():
-        if after.move is None or after.before is None:
-            continue
-        node = follow_menu(view, node, table_of(after.before, 1), np.array([after.move]))
-    return int(node[0]) if int(node[0]) != LEFT else LEFT
-
-
-def beginning(hand: PublicHand) -> PublicHand:
-    """Returns the hand where its street was dealt."""
-    while hand.move is not None:
-        assert hand.before is not None
-        hand = hand.before
-    return hand
-
-
-def moves_since(root: PublicHand, hand: PublicHand) -> list[int]:
-    """Returns the moves from one hand to a later one, totals or FOLD."""
-    return [after.move for after in hand.path(root) if after.move is not None]
-
-
-def bets_since(root: PublicHand, hand: PublicHand) -> tuple[Bet, ...]:
-    """Returns the bets and raises since a street began."""
-    found = []
-    for before, after in itertools.pairwise([root, *hand.path(root)]):
-        assert after.move is not None
-        if after.move > (faced := int(before.state.bet)):
-            size = Size("chips", after.move - faced)
-            found.append(Bet(before.actor, int(before.state.raises), size))
-    return tuple(found)
-
-
-def _find(spot: Any, totals: Sequence[int]) -> int | None:
-    tree, node = spot.betting, 0
-    for total in totals:
-        follow = [c for c in tree.children(node) if int(tree.action[c]) == total]
-        if not follow:
-            return None
-        node = follow[0]
-    return node
-
-
-def legal_policy(
-    solved: Solved, node: int, hand: PublicHand, *, final: bool = False
-) -> tuple[np.ndarray, np.ndarray]:
-    """Returns (int64 [A] legal totals, ascending, float64 [1326, A] policy) at a decision.
-
-    `final` takes the last iterate in place of the average. Hands that cannot be there, and moves
-    that the rules do not allow, check or call.
-    """
-    totals, policy = solved.told(node, final=final)
-    call = int(np.flatnonzero(totals == hand.can.call)[0])
-    nothing = possible(hand.board) & ~policy.any(1)
-    policy[nothing, call] = 1
-    legal = np.array([hand.can.allow(int(t)) for t in totals])
-    policy[:, call] += policy[:, ~legal].sum(1)
-    policy = policy[:, legal]
-    total = policy.sum(1, keepdims=True)
-    policy /= np.where(total > 0, total, 1)
-    order = np.argsort(totals[legal])
-    return totals[legal][order], policy[:, order]
+    return LimitedProblem(limited_game(begin, menu, after, choosers, buckets), after, options)

@@ -77,10 +77,11 @@ def native_rivers(
         struct = engine.struct(state)
         first = (ctypes.byref(game), ctypes.byref(struct))
         library.JaxsolveSpotIterate(
-            *first, _at(numbers), ctypes.c_int64(iterations), ctypes.c_int64(0), ctypes.c_int32(1)
+            *(*first, None, _at(numbers)),  # no gadget
+            *(ctypes.c_int64(iterations), ctypes.c_int64(0), ctypes.c_int32(1)),
         )
         gains = np.zeros(4)
-        library.JaxsolveSpotMeasure(*first, ctypes.c_int32(1), _at(gains))
+        library.JaxsolveSpotMeasure(*first, None, ctypes.c_int32(1), _at(gains))
         values = np.stack([_root(library, first, rows, state, i) for i in range(2)])
         pairs = _pairs(pair, *reach)
         return values, gains[2:].sum() / 2 / max(pairs, 1e-30)
