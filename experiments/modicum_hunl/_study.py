@@ -190,6 +190,7 @@ def _blueprint(plan: Plan, menu: str, minutes: float, out: Path) -> play.Bluepri
         else holdem.Abstraction.load(folder, verify=False),
         out=out / Path(menu).stem,
         minutes=minutes,
+        sampler="external",
         threads=1,
         resume=True,
         boards=0,

@@ -35,8 +35,11 @@ def blueprint(
     minutes: Annotated[float | None, typer.Option(help="of training, in all", min=0)] = None,
     passes: Annotated[int | None, typer.Option(help="traversals, in all", min=1)] = None,
     sampler: Annotated[
-        str, typer.Option(help="external: a deal a pass; vector: all hands of a board, heads-up")
-    ] = "external",
+        str | None,
+        typer.Option(
+            help="external: a deal a pass; vector: all hands of a board, the default heads-up"
+        ),
+    ] = None,
     threads: Annotated[int | None, typer.Option(help="all processors by default", min=1)] = None,
     bits: Annotated[int, typer.Option(help="of a table's entry, 32 or 16")] = 32,
     seed: Annotated[int, typer.Option(help="of deals and choices", min=0)] = 0,

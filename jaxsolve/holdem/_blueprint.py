@@ -22,7 +22,7 @@ from jaxsolve.holdem._cells import possible
 from jaxsolve.holdem._display import strategy_html
 from jaxsolve.holdem._range_match import range_match
 from jaxsolve.holdem._range_strategy import TableStrategy
-from jaxsolve.holdem._samplers import make_sampler
+from jaxsolve.holdem._samplers import default_sampler, make_sampler
 from jaxsolve.mccfr import (
     CHECKPOINT,
     Options,
@@ -188,7 +188,7 @@ def train_blueprint(
     out: Path,
     minutes: float | None = None,
     passes: int | None = None,
-    sampler: str = "external",
+    sampler: str | None = None,
     options: Options | None = None,
     seed: int = 0,
     threads: int = 1,
@@ -211,7 +211,7 @@ def train_blueprint(
         out: gets blueprint.json and tables.npz.
         minutes: when to stop, see `mccfr.train`.
         passes: likewise.
-        sampler: "external" or "vector", see `make_sampler`.
+        sampler: "external" or "vector", see `make_sampler`; by default `default_sampler`.
         options: weights and pruning, likewise.
         seed: of the default options.
         threads: they share the tables.
@@ -230,6 +230,7 @@ def train_blueprint(
     if not isinstance(abstraction, Abstraction):
         abstraction = Abstraction.load(abstraction)
     game = holdem_game(menu, abstraction)
+    sampler = default_sampler(menu.players, bits) if sampler is None else sampler
     passer = make_sampler(game, sampler, options=options, seed=seed, threads=threads)
     needs = table_bytes(game.tree, game.num_buckets, bits)
     log.info("%r: %.0f MB of tables", game, needs / 1e6)

@@ -33,9 +33,18 @@ SAMPLERS: dict[str, Callable[[HoldemGame, Options | None, int, int], Sampler]] =
 """By name: one deal a pass, or all hands on a board."""
 
 
+def default_sampler(players: int, bits: int = 32) -> str:
+    """Returns the name of the sampler that is stronger after equal time.
+
+    Heads-up these are vectors of hands (docs/blueprint.md, "Strength by minutes and buckets");
+    they are not for more players, and need tables of 32 bits.
+    """
+    return "vector" if players == 2 and bits == 32 else "external"
+
+
 def make_sampler(
     game: HoldemGame,
-    name: str = "external",
+    name: str | None = None,
     *,
     options: Options | None = None,
     seed: int = 0,
@@ -46,7 +55,7 @@ def make_sampler(
     Args:
         game: menu and buckets.
         name: "external", for any number of players; or "vector", heads-up, in C++ on a CPU and
-            in JAX elsewhere.
+            in JAX elsewhere; by default `default_sampler`.
         options: weights and pruning, the seed included; by default weights are linear. External
             sampling averages in passes heads-up; with more players it does so on the first street,
             and later ones are averaged by snapshots.
@@ -56,6 +65,7 @@ def make_sampler(
     Raises:
         ValueError: an unknown name, or a sampler that is not for this game.
     """
+    name = default_sampler(game.menu.players) if name is None else name
     if name not in SAMPLERS:
         raise ValueError(f"unknown sampler {name!r}; known are {', '.join(SAMPLERS)}")
     return SAMPLERS[name](game, options, seed, threads)
