@@ -252,6 +252,23 @@ def test_searches_are_repeatable_and_bad_input_is_refused() -> None:
         limited.search(same, passes=10, sampler="external")
 
 
+@pytest.mark.parametrize("sampler", ["vector", "external"])
+def test_a_frozen_decision_stays_as_it_was(sampler: str) -> None:
+    here = limited.limited_game(begin(3), after().game.menu, after())
+    node = int(here.tree.child[0])  # of the second player, after a check
+    policy = np.random.default_rng(3).dirichlet(np.ones(int(here.tree.count[node])), 1326)
+    passes = 50 if sampler == "vector" else 50_000
+    how: dict[str, Any] = {"sampler": sampler, "passes": passes}
+    held = limited.search(here, frozen={node: policy}, **how)
+    free = limited.search(here, **how)
+    live = holdem.possible(here.board)
+    for current in (False, True):
+        found = held.policy(node, current=current)[live]
+        np.testing.assert_allclose(found, policy[live], atol=1e-5)
+    assert np.abs(free.policy(node)[live] - policy[live]).max() > 0.5
+    assert np.abs(free.policy(0)[live] - held.policy(0)[live]).max() > 0.1
+
+
 def test_three_players_search_a_flop() -> None:
     """Everybody chooses; hands of the deals never meet each other or the board."""
     start = begin(1, players=3)

@@ -202,3 +202,24 @@ def test_what_a_searched_flop_promises_adds_up_to_the_pot():
         weight = both[1 - seat] * (hands_fit() @ both[seat])
         won += float((weight * np.nan_to_num(value)).sum() / weight.sum())
     assert won == pytest.approx(200, rel=1e-5)
+
+
+def test_what_was_told_stays_when_the_street_is_searched_anew():
+    """Three players; the first checks, and the second bets what is not on the menu."""
+    three = play.SearchAgent(blueprint(players=3), first=1, passes={1: 3000})
+    hand = play.new_hand(holdem.no_limit(3), STACK)
+    while hand.actor >= 0:
+        hand = hand.act(hand.can.call)
+    flop = hand.deal(BOARD[:3])
+    state = three.begin(next(iter(flop.path())), flop.actor, number=0, key=1)
+    first, state = three.policy(state, flop)
+    bet = flop.act(flop.can.call).act(237)
+    again = bet.act(bet.can.call)
+    assert again.actor == flop.actor
+    _, state = three.policy(state, again)
+    solved = state.street.solved
+    totals, policy = solved.told(0)
+    policy = policy[:, np.isin(totals, first.totals)]
+    live = (first.policy > 0).any(1) & holdem.possible(flop.board)
+    np.testing.assert_allclose(policy[live], first.policy[live], atol=1e-5)
+    assert state.street.own[0][1] is first

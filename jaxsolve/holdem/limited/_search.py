@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +29,9 @@ from jaxsolve.mccfr import (
 
 CALL = 0.1
 """Seconds of one call of the sampler, so that a limit of time is kept."""
+
+FROZEN = 1e20
+"""Regret of an action that is certain and frozen."""
 
 VECTOR_UNIT, EXTERNAL_UNIT = 2.0, 250.0
 """Passes after which weights have doubled, see `Options.unit`."""
@@ -94,6 +97,7 @@ def search(
     seconds: float | None = None,
     seed: int = 0,
     threads: int = 1,
+    frozen: Mapping[int, np.ndarray] | None = None,
 ) -> LimitedResult:
     """Returns a solution of one street, after which players choose among continuations.
 
@@ -105,6 +109,7 @@ def search(
         seconds: at most so long.
         seed: of boards and choices.
         threads: they share the tables.
+        frozen: {decision: float [1326, A]}, policies that stay as they are.
 
     Raises:
         ValueError: no limit, an unknown sampler, or ranges that leave no deal.
@@ -115,6 +120,8 @@ def search(
     if passes is None and seconds is None:
         raise ValueError("say how many passes or seconds a search may take")
     tables = make_tables(game)
+    for node, policy in (frozen or {}).items():
+        _freeze(game, tables, node, policy)
     limit = np.inf if seconds is None else started + seconds
     most = np.inf if passes is None else passes
     size = made.first_call
@@ -126,6 +133,16 @@ def search(
         n = game.tree.num_players
         size = max(n, int(size * min(4.0, wish / max(now - before, 1e-6))) // n * n)
     return LimitedResult(game, tables, time.perf_counter() - started)
+
+
+def _freeze(game: LimitedHoldem, tables: Tables, node: int, policy: np.ndarray) -> None:
+    """Gives a decision regrets so large that what passes add is lost in rounding."""
+    rows = entries_of(game.tree, tables, tables.regret, node)
+    sums = np.zeros_like(rows)
+    live = possible(game.board)
+    np.add.at(sums, game.bucket[live], policy[live])
+    first, last = tables.row[node : node + 2]
+    tables.regret[first:last] = (FROZEN * matched(sums)).reshape(-1)
 
 
 def limited_game(

@@ -90,12 +90,14 @@ class Street(NamedTuple):
         ranges: float64 [n, 1326], how likely each seat has made its moves with each hand.
         promised: float64 [1326], what the opponent's hands win by the search before; or None.
         solved: the last solution from there; None before the first.
+        own: the agent's decisions since then and what it told there.
     """
 
     hand: PublicHand
     ranges: np.ndarray
     promised: np.ndarray | None = None
     solved: Solved | None = None
+    own: tuple[tuple[PublicHand, RangePolicy], ...] = ()
 
 
 class SearchState(NamedTuple):
@@ -123,8 +125,9 @@ class SearchAgent:
 
     Heads-up, turn and river are solved to the end of the hand, and earlier streets by vectors of
     hands. With more players every street is searched to its end by external sampling; then the
-    agent plays the last iterate, while ranges follow the average, as Pluribus does. Differs from
-    Pluribus: what the agent has done on a street is not frozen when the street is searched anew.
+    agent plays the last iterate, while ranges follow the average, as Pluribus does. What it has
+    told on a street stays as it was when the street is searched anew; in Pluribus this is so for
+    the hand that is held, and here for all hands.
     """
 
     def __init__(
@@ -140,6 +143,8 @@ class SearchAgent:
         choosers: str | None = None,
         net: Net | None = None,
         root: str = "reach",
+        final: bool | None = None,
+        frozen: bool | None = None,
         threads: int = 1,
         name: str = "search",
     ) -> None:
@@ -163,6 +168,9 @@ class SearchAgent:
                 what the network says there.
             root: of searches after the first one, one of `ROOTS`; unsafe with more players, and
                 after a turn with a network.
+            final: play the last iterate of searches that end with their street, in place of the
+                average; by default with more players.
+            frozen: keep what was told on the street when such a search is made anew; likewise.
             threads: of searches before the turn; with more than one, equal histories give answers
                 that are equal only nearly.
             name: for tables of results.
@@ -183,6 +191,8 @@ class SearchAgent:
             raise ValueError(f"unknown root {root!r}; choose {', '.join(ROOTS)}")
         self.name, self.blueprint, self.first, self.root = name, blueprint, first, root
         self.sizes: Sizes = parse_sizes(menu, streets=STREETS[max(first, 2) - 1 :])
+        self.final = self.players > 2 if final is None else final
+        self.frozen = self.players > 2 if frozen is None else frozen
         self.iterations = {2: 100, 3: 300, **(iterations or {})}
         self.passes = {**(PASSES if self.players == 2 else DEALS), **(passes or {})}
         self.buckets = buckets
@@ -223,7 +233,8 @@ class SearchAgent:
         if street.solved is None or _node(street, hand) is None:
             street = street._replace(solved=self._search(state, street, hand, seconds))
         reach = np.where(possible(hand.board), state.reach, 0.0)
-        told = _policy(street, hand, final=self.players > 2)._replace(reach=reach)
+        told = _policy(street, hand, final=self.final)._replace(reach=reach)
+        street = street._replace(own=(*street.own, (hand, told)))
         return told, state._replace(street=street, told=(hand, told))
 
     def _follows_blueprint(self, state: SearchState, hand: PublicHand) -> bool:
@@ -283,7 +294,8 @@ class SearchAgent:
         bets = () if problem.find(moves) is not None else bets_since(street.hand, hand)
         root = street.hand
         known = street.ranges if street.promised is None else [*street.ranges, street.promised]
-        digest = hashlib.sha256(np.asarray(known).tobytes()).digest()
+        own = [told.policy.tobytes() for _, told in street.own] if self.frozen else []
+        digest = hashlib.sha256(b"".join([np.asarray(known).tobytes(), *own])).digest()
         name = (root.betting, root.board, root.stacks, state.seat, state.key, digest, bets, seconds)
         if name not in self._kept:
             if bets:
@@ -310,6 +322,7 @@ class SearchAgent:
             *(root, street.ranges, self.after, bets),
             [i for i in range(self.players) if self.choosers == "all" or i != state.seat],
             self.buckets,
+            [(moves_since(root, at), told) for at, told in street.own] if self.frozen else [],
             passes=self.passes[root.street],
             seed=state.key,
             threads=self.threads,

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from jaxsolve.holdem._abstraction import Abstraction
+from jaxsolve.holdem._cards import NUM_HANDS
 from jaxsolve.holdem._safe_root import SafeRoot
 from jaxsolve.holdem._sizes import STREETS, Sizes
 from jaxsolve.holdem._solve import solve
@@ -24,6 +25,7 @@ from jaxsolve.holdem.limited import (
     search,
     street_menu,
 )
+from jaxsolve.holdem.play._agent import RangePolicy
 from jaxsolve.holdem.play._public_hand import PublicHand
 from jaxsolve.holdem.play._street_moves import Bet, find_node, menu_node
 from jaxsolve.holdem.play._street_solved import Solved, ToTheEnd, ToTheStreetsEnd, WithNetwork
@@ -182,6 +184,7 @@ def to_the_streets_end(
     bets: Sequence[Bet],
     choosers: Sequence[int] | None,
     buckets: Abstraction | None = None,
+    own: Sequence[tuple[Sequence[int], RangePolicy]] = (),
     **options: Any,
 ) -> LimitedProblem:
     """Returns one street, any number of players.
@@ -193,9 +196,25 @@ def to_the_streets_end(
         bets: of this street, which are added to the blueprint's menu.
         choosers: seats that choose a continuation.
         buckets: of the street, see `limited.limited_game`.
+        own: (moves of the street before a decision, policy there), which stay as they were.
         options: of the search, see `limited.search`.
     """
     added = [(b.number, int(b.size.amount)) for b in bets]
     menu = street_menu(after.game.menu, root.street, added)
     begin = SearchBegin(root.state, root.board, ranges, menu_node(after.view, root))
-    return LimitedProblem(limited_game(begin, menu, after, choosers, buckets), after, options)
+    game = limited_game(begin, menu, after, choosers, buckets)
+    if own:
+        options["frozen"] = dict(_frozen(game, moves, told) for moves, told in own)
+    return LimitedProblem(game, after, options)
+
+
+def _frozen(game: LimitedHoldem, moves: Sequence[int], told: RangePolicy) -> tuple[int, np.ndarray]:
+    """Returns (decision, float [1326, A] policy there), with the actions that the game has."""
+    node = game.find(moves)
+    assert node is not None  # whoever acted there had found it on a smaller menu
+    first = int(game.tree.child[node])
+    totals = game.tree.action[first : first + int(game.tree.count[node])]
+    policy = np.zeros((NUM_HANDS, len(totals)))
+    for column, total in enumerate(told.totals):
+        policy[:, int(np.flatnonzero(totals == total)[0])] = told.policy[:, column]
+    return node, policy
