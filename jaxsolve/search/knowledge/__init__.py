@@ -1,7 +1,13 @@
 """Trees of positions with infosets, grown from the rules in arrays of fixed size."""
 
+from jaxsolve.search.knowledge._host import Positions as Positions
+from jaxsolve.search.knowledge._host import positions_of as positions_of
+from jaxsolve.search.knowledge._nested import NestedPositions as NestedPositions
+from jaxsolve.search.knowledge._nested import nested_positions as nested_positions
 from jaxsolve.search.knowledge._solve import PositionSolution as PositionSolution
 from jaxsolve.search.knowledge._solve import solve_positions as solve_positions
+from jaxsolve.search.knowledge._subgame import PositionSubgame as PositionSubgame
+from jaxsolve.search.knowledge._subgame import knowledge_subgame as knowledge_subgame
 from jaxsolve.search.knowledge._tree import PositionTree as PositionTree
 from jaxsolve.search.knowledge._tree import grow as grow
 from jaxsolve.search.knowledge._tree import grow_breadth_first as grow_breadth_first
