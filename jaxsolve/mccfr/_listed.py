@@ -20,7 +20,7 @@ _DEALS = 0xDEA1
 """Keeps the numbers of deals apart from those of choices."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class ListedGame:
     """A game whose deals are listed (D deals, n players, G stages); see `listed_game`.
 
@@ -45,6 +45,9 @@ class ListedGame:
     compiled: PublicTree
     node: np.ndarray
     known: np.ndarray
+
+    def __repr__(self) -> str:
+        return f"ListedGame({self.name}, {self.tree!r}, {len(self.chance):,} deals)"
 
     def deal(self, seed: int, first: int, count: int) -> Deals:
         """See `SampledGame`."""

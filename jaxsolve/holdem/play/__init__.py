@@ -52,6 +52,7 @@ from jaxsolve.holdem.play._public_hand import new_hand as new_hand
 from jaxsolve.holdem.play._public_hand import settle as settle
 from jaxsolve.holdem.play._range_play import agents_range_match as agents_range_match
 from jaxsolve.holdem.play._search_agent import SearchAgent as SearchAgent
+from jaxsolve.holdem.play._self_play import self_play as self_play
 from jaxsolve.holdem.play._server import HoldemServer as HoldemServer
 from jaxsolve.holdem.play._simple import AlwaysCall as AlwaysCall
 from jaxsolve.holdem.play._simple import RandomAgent as RandomAgent

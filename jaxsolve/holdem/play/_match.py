@@ -158,7 +158,7 @@ def play_match(
                     played = play_hand(
                         *([agents[i] for i in order], rules, stack, cards[k].tolist()),
                         number=deal * n + turn,
-                        keys=[_key(seed, deal, s) for s in range(n)],
+                        keys=hand_keys(seed, deal, n),
                         seconds=seconds,
                     )
                     rotations[turn].append(played)
@@ -222,8 +222,7 @@ def _estimates(
         if values is not None and view is not None:
             # The same draws in each rotation, as for the agents.
             rng = np.random.default_rng([*key])
-            dealt = DealtHands(values, values.game.deals_of(cards), cards, rng)
-            chips[:, order] += play_corrected(_Recorded(played), dealt, view, rng)[0]
+            chips[:, order] += corrected_chips(played, cards, values, view, rng)
     return {"plain": plain / n} if values is None else {"plain": plain / n, "chips": chips / n}
 
 
@@ -235,6 +234,27 @@ def _match(names: tuple[str, ...], kept: KeptMatch) -> AgentMatch:
     )
 
 
-def _key(seed: int, deal: int, seat: int) -> int:
-    words = np.random.SeedSequence([seed, _KEYS, deal, seat]).generate_state(1, np.uint64)
-    return int(words[0])
+def corrected_chips(
+    played: Sequence[PlayedHand],
+    cards: np.ndarray,
+    values: HandValues,
+    view: MenuView,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Returns float64 [H, n], what the seats of H hands with cards uint8 [H, 2n + 5] win by AIVAT.
+
+    Args:
+        played: the hands.
+        cards: of each.
+        values: of AIVAT.
+        view: the menu of the values.
+        rng: draws translations and runouts.
+    """
+    dealt = DealtHands(values, values.game.deals_of(cards), cards, rng)
+    return np.asarray(play_corrected(_Recorded(played), dealt, view, rng)[0])
+
+
+def hand_keys(seed: int, deal: int, seats: int) -> list[int]:
+    """Returns the key of each seat in a deal."""
+    words = [np.random.SeedSequence([seed, _KEYS, deal, seat]) for seat in range(seats)]
+    return [int(x.generate_state(1, np.uint64)[0]) for x in words]

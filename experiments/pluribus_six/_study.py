@@ -1,0 +1,276 @@
+"""A searcher among five blueprints, five searchers and one blueprint, and what positions win.
+
+All deals are played in every rotation of the agents around the table, and AIVAT corrects moves,
+cards and all-ins with the blueprint's values, as in `play.play_match`. The p value is one-tailed:
+the chance of so much or more if the searcher were worth nothing. `control` is a blueprint in the
+searcher's seats.
+
+A study that was stopped goes on: the training from its last checkpoint, matches from theirs.
+
+Source of the comparison: Brown and Sandholm 2019, "Superhuman AI for multiplayer poker": 48 mbb/h
+(standard error 25) of one agent among five professionals, 32 mbb/h (15) of five among one; its
+opponents cannot be had, and ours is the agent's own blueprint.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments._report import Report
+from experiments.pluribus_six._parts import weights_and_pruning
+from jaxsolve import holdem
+from jaxsolve.caches import cache_folder
+from jaxsolve.files import load_arrays, save_arrays
+from jaxsolve.holdem import play
+
+COLUMNS = ("seat_type", "hands", "mbb", "se", "p", "estimator", "seconds_per_decision")
+SHOWN = (*COLUMNS, "mbb_paper", "se_paper")
+KIND = "positions of pluribus_six"
+MENUS = Path(__file__).parents[2] / "examples" / "menus"
+RESULTS = Path(__file__).parent / "results"
+PLACES = ("SB", "BB", "UTG", "HJ", "CO", "BTN")
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What to run.
+
+    Attributes:
+        menu: in `examples/menus`, six players.
+        buckets: of flop, turn and river each.
+        bits: of the tables.
+        minutes: of training by one thread.
+        deals: of a search.
+        one: hands of one searcher among five blueprints.
+        five: of five searchers and one blueprint.
+        alone: of the searcher in all seats.
+        step: hands between two checkpoints.
+        paced: hands that are played to measure the time of a decision.
+        value_hands: from which AIVAT learns its values.
+        passes: at which the parts are measured on three-player Leduc.
+        seeds: of these.
+        seed: of cards and choices.
+        folder: of an abstraction; others are built in the cache.
+    """
+
+    menu: str = "six100.toml"
+    buckets: int = 50
+    bits: int = 16
+    minutes: float = 25.0
+    deals: int = 50_000
+    one: int = 3_000
+    five: int = 600
+    alone: int = 150
+    step: int = 60
+    paced: int = 6
+    value_hands: int = 300_000
+    passes: tuple[int, ...] = (30_000, 100_000, 300_000, 1_000_000)
+    seeds: int = 3
+    seed: int = 0
+    folder: Path | None = dataclasses.field(default=None, repr=False)
+
+
+QUICK = Plan(
+    menu="six20.toml",
+    bits=32,
+    minutes=0.3,
+    deals=20_000,
+    one=120,
+    five=12,
+    alone=12,
+    step=12,
+    value_hands=50_000,
+    passes=(30_000, 100_000),
+    seeds=1,
+)
+
+
+def main(
+    quick: bool,
+    out: Path,
+    *,
+    plan: Plan | None = None,
+    record: bool | None = None,
+    say: Callable[[str], None] = print,
+) -> Report:
+    """Returns a row per kind of table and estimator, and one per position.
+
+    Args:
+        quick: stacks of 20 big blinds, seconds of training, few hands.
+        out: folder; a study that was stopped goes on where it was.
+        plan: instead of that of the full or the quick study.
+        record: also write the result of this device to the study's folder; by default for the
+            full study.
+        say: receives progress, a line at a time.
+
+    Raises:
+        KeyboardInterrupt: after Ctrl-C, once what there is has been written.
+    """
+    begin = time.perf_counter()
+    record = (not quick and plan is None) if record is None else record
+    chosen = plan or (QUICK if quick else Plan())
+    rows: list[dict[str, Any]] = []
+    report = Report("pluribus_six", quick, 0.0, rows, columns=SHOWN)
+    report.extra = {"plan": str(chosen), "complete": False}
+    base = _blueprint(chosen, out)
+    agent = play.SearchAgent(
+        base, first=0, passes=dict.fromkeys(range(4), chosen.deals), name="searcher"
+    )
+    stack = base.game.menu.stack
+    values = holdem.hand_values((base.game, base.sums), hands=chosen.value_hands, seed=chosen.seed)
+    report.extra["parts"] = weights_and_pruning(chosen.passes, chosen.seeds, say)
+    pace = _pace(agent, stack, chosen)
+    report.extra["seconds_per_decision"] = pace
+    tables: dict[str, tuple[list[Any], int, tuple[float, float] | None]] = {
+        "control": ([base] * 6, min(chosen.one, 600), None),
+        "1 searcher, 5 blueprints": ([agent, *[base] * 5], chosen.one, (48.0, 25.0)),
+        "5 searchers, 1 blueprint": ([base, *[agent] * 5], chosen.five, (32.0, 15.0)),
+    }
+    for name, (agents, hands, paper) in tables.items():
+        match = play.play_match(
+            *(agents, stack),
+            hands=hands,
+            seed=chosen.seed,
+            values=values,
+            every=chosen.step,
+            out=out / "matches",
+            resume=True,
+        )
+        rows += _rows(name, match, paper, pace if agent in agents else None)
+        report.save(out)
+        for row in rows[-2:]:
+            say(f"{name}, {row['estimator']}: {row['mbb']:+.0f}, se {row['se']:.0f}")
+        if not match.finished:
+            raise KeyboardInterrupt
+    rows += _positions(agent, stack, chosen, values, out)
+    report.extra["complete"] = True
+    report.seconds = time.perf_counter() - begin
+    report.save(out, figure=_figure(rows, report.extra["parts"]))
+    if record:
+        report.record(RESULTS)
+    return report
+
+
+def _blueprint(plan: Plan, out: Path) -> play.BlueprintAgent:
+    counts = (plan.buckets,) * 3
+    folder = plan.folder or (cache_folder() or out) / f"abstraction-{'-'.join(map(str, counts))}"
+    made = holdem.train_blueprint(
+        holdem.BetMenu.load(MENUS / plan.menu),
+        holdem.build_abstraction(counts, out=folder)
+        if plan.folder is None
+        else holdem.Abstraction.load(folder, verify=False),
+        out=out / Path(plan.menu).stem,
+        minutes=plan.minutes,
+        threads=1,
+        bits=plan.bits,
+        resume=True,
+        boards=0,
+    )
+    if made.seconds < 60 * plan.minutes:
+        raise KeyboardInterrupt
+    return play.BlueprintAgent(*made.strategy, name=plan.menu)
+
+
+def _pace(agent: play.SearchAgent, stack: int, plan: Plan) -> float:
+    """Returns seconds of the clock for each decision of a table of searchers."""
+    begin, moves = time.perf_counter(), 0
+    rules = holdem.no_limit(6)
+    for number in range(plan.paced):
+        cards = play.shuffled([plan.seed, number], 6)
+        moves += len(
+            play.play_hand([agent] * 6, rules, stack, cards, number=number, keys=[number] * 6).moves
+        )
+    return (time.perf_counter() - begin) / max(moves, 1)
+
+
+def _rows(
+    name: str,
+    match: play.AgentMatch,
+    paper: tuple[float, float] | None,
+    pace: float | None,
+) -> list[dict[str, Any]]:
+    """Returns AIVAT and the table; of five searchers the mean of each."""
+    assert match.chips is not None
+    rows = []
+    for estimator, chips in (("aivat", match.chips), ("duplicate", match.plain)):
+        mine = -chips[:, [0]] / 5 if name.startswith("5") else chips[:, [0]]
+        found = holdem.HandMatch(mine, mine)
+        rows.append(
+            {
+                "seat_type": name,
+                "hands": match.plain.size,
+                "mbb": found.mbb,
+                "se": found.standard_error,
+                "estimator": estimator,
+                "p": found.p_value if found.standard_error else None,
+                "seconds_per_decision": pace,
+                "mbb_paper": paper[0] if paper and estimator == "aivat" else None,
+                "se_paper": paper[1] if paper and estimator == "aivat" else None,
+            }
+        )
+    return rows
+
+
+def _positions(
+    agent: play.SearchAgent, stack: int, plan: Plan, values: Any, out: Path
+) -> list[dict[str, Any]]:
+    """Returns what the searcher wins from itself, by position; goes on where it was."""
+    path = out / "positions.npz"
+    header = {"kind": KIND, "plan": str(dataclasses.replace(plan, one=0, five=0, alone=0))}
+    chips = np.zeros((2, 0, 6))
+    if path.exists():
+        found, arrays = load_arrays(path, KIND)
+        if found["plan"] == header["plan"]:
+            chips = arrays["chips"]
+    while chips.shape[1] < plan.alone:
+        first = chips.shape[1]
+        hands = min(first + plan.step // 6, plan.alone)
+        options: Mapping[str, Any] = {"hands": hands, "skip": first, "seed": plan.seed}
+        more = play.self_play(agent, 6, stack, values=values, **options)
+        chips = np.concatenate([chips, more], 1)
+        save_arrays(path, header, {"chips": chips})
+    rows: list[dict[str, Any]] = []
+    for seat, place in enumerate(PLACES):
+        won = holdem.HandMatch(*chips[:, : plan.alone, [seat]])
+        rows.append(
+            {
+                "seat_type": f"searcher, {place}",
+                "hands": plan.alone,
+                "mbb": won.mbb,
+                "se": won.standard_error,
+                "p": None,
+                "estimator": "aivat",
+                "seconds_per_decision": None,
+            }
+        )
+    return rows
+
+
+def _figure(rows: list[dict[str, Any]], parts: list[dict[str, Any]]) -> Any:
+    """Returns a figure: matches and positions, and NashConv of the parts."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.6, 3.8), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    shown = [r for r in rows if r["estimator"] == "aivat"]
+    names = [r["seat_type"] for r in shown]
+    left.axvline(0, color="#888888", linewidth=0.8)
+    spread = [1.96 * r["se"] for r in shown]
+    left.errorbar([r["mbb"] for r in shown], range(len(shown)), xerr=spread, fmt="o", capsize=3)
+    left.set_yticks(range(len(shown)), names)
+    left.invert_yaxis()
+    left.set_xlabel("mbb/h (AIVAT, 95 % intervals)")
+    for name in dict.fromkeys(p["part"] for p in parts):
+        line = [p for p in parts if p["part"] == name]
+        right.loglog([p["passes"] for p in line], [p["nash_conv"] for p in line], "o-", label=name)
+    right.set_xlabel("passes of external sampling")
+    right.set_ylabel("NashConv, chips")
+    right.set_title("three-player Leduc", fontsize=10)
+    right.legend(fontsize=8)
+    return figure
