@@ -223,3 +223,35 @@ def test_what_was_told_stays_when_the_street_is_searched_anew():
     live = (first.policy > 0).any(1) & holdem.possible(flop.board)
     np.testing.assert_allclose(policy[live], first.policy[live], atol=1e-5)
     assert state.street.own[0][1] is first
+
+
+def test_two_of_three_players_play_the_river_to_the_end():
+    """Chips of the player who folded are in the pot; totals are those of the whole hand."""
+    three = play.SearchAgent(
+        blueprint(players=3), menu=RIVER, first=3, iterations={3: 60}, passes={2: 10}
+    )
+    hand = play.new_hand(holdem.no_limit(3), STACK)
+    while hand.actor >= 0:
+        hand = hand.act(hand.can.call)
+    hand = hand.deal(BOARD[:3]).act(400).act(holdem.FOLD).act(400)
+    hand = hand.deal(BOARD[3:4]).act(400).act(400).deal(BOARD[4:])
+    first = next(iter(hand.path()))
+    ranges = np.stack([play.range_of(three.blueprint, hand, seat) for seat in (0, 2)])
+    ranges /= ranges.max(1, keepdims=True)
+    spot = holdem.Spot(
+        board=BOARD,
+        pot=900,
+        stack=(STACK - 400, STACK - 400),
+        ranges=(ranges[0], ranges[1]),
+        sizes=holdem.parse_sizes(RIVER, streets=("river",)),
+        raise_cap=2,
+    )
+    exact = holdem.solve(spot, iterations=60, progress=False)
+    told, state = three.policy(three.begin(first, 0, number=0, key=1), hand)
+    assert told.totals.tolist() == [400, 850, STACK]
+    report = exact.node("")
+    np.testing.assert_allclose(told.policy[report.hands], report.strategy, atol=1e-6)
+    bet = hand.act(537)
+    told, state = three.policy(three.begin(first, 2, number=0, key=1), bet)
+    assert told.totals.tolist() == [-1, 537, STACK]
+    assert state.street.solved.dead == 50

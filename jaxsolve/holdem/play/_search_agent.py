@@ -123,11 +123,12 @@ class SearchState(NamedTuple):
 class SearchAgent:
     """Searches the streets of a hand, from one of them on.
 
-    Heads-up, turn and river are solved to the end of the hand, and earlier streets by vectors of
-    hands. With more players every street is searched to its end by external sampling; then the
-    agent plays the last iterate, while ranges follow the average, as Pluribus does. What it has
-    told on a street stays as it was when the street is searched anew; in Pluribus this is so for
-    the hand that is held, and here for all hands.
+    Where two players are left, turn and river are solved to the end of the hand. Earlier streets
+    are searched to their end, heads-up by vectors of hands. With more players at the table this is
+    so for every street on which more than two are left, by external sampling; then the agent plays
+    the last iterate, while ranges follow the average, as Pluribus does. What it has told on such a
+    street stays as it was when the street is searched anew; in Pluribus this is so for the hand
+    that is held, and here for all hands.
     """
 
     def __init__(
@@ -152,8 +153,8 @@ class SearchAgent:
 
         Args:
             blueprint: of any number of players.
-            menu: sizes on turn and river, as `parse_sizes` takes them; earlier streets have the
-                blueprint's.
+            menu: sizes on turn and river with two players left, as `parse_sizes` takes them; other
+                searches have the blueprint's.
             first: street from which on the agent searches: 0 before the flop, there only after a
                 bet that the blueprint's menu does not have, 1 the flop, 2 the turn, 3 the river.
             iterations: of a search on turn or river; 100 and 300 by default.
@@ -307,7 +308,7 @@ class SearchAgent:
 
     def _problem(self, state: SearchState, street: Street, bets: Sequence[Bet]) -> Problem:
         root = street.hand
-        if root.street >= 2 and self.players == 2:
+        if root.street >= 2 and int((~root.state.folded).sum()) == 2:
             values = street.promised
             rest = to_the_end(
                 *(root, street.ranges, self.sizes, bets),

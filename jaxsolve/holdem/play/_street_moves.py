@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jaxsolve.holdem._betting import FOLD
 from jaxsolve.holdem._menu_view import LEFT, MenuView
 from jaxsolve.holdem._sizes import Size
 from jaxsolve.holdem.limited import followed as follow_menu
@@ -63,16 +64,24 @@ def bets_since(root: PublicHand, hand: PublicHand) -> tuple[Bet, ...]:
     return tuple(found)
 
 
-def find_node(spot: Any, totals: Sequence[int]) -> int | None:
-    path = find_path(spot, totals)
+def find_node(spot: Any, totals: Sequence[int], dead: int = 0) -> int | None:
+    """Returns the node of a spot's betting after some moves; None off the menu.
+
+    Args:
+        spot: a `SpotTree`, or a turn with a network.
+        totals: the moves, or FOLD.
+        dead: by how much totals are more in the spot.
+    """
+    path = find_path(spot, totals, dead)
     return None if path is None else path[-1]
 
 
-def find_path(spot: Any, totals: Sequence[int]) -> list[int] | None:
-    """Returns the nodes from the root on after each of some moves; None off the menu."""
+def find_path(spot: Any, totals: Sequence[int], dead: int = 0) -> list[int] | None:
+    """Returns the nodes from the root on, the last one that of `find_node`."""
     tree, path = spot.betting, [0]
     for total in totals:
-        follow = [c for c in tree.children(path[-1]) if int(tree.action[c]) == total]
+        there = total if total == FOLD else total + dead
+        follow = [c for c in tree.children(path[-1]) if int(tree.action[c]) == there]
         if not follow:
             return None
         path.append(follow[0])

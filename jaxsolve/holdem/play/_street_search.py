@@ -53,15 +53,17 @@ class SpotProblem(NamedTuple):
         spot: its tree.
         iterations: of the solver.
         root: what hands of one player were promised.
+        dead: chips of those who folded, half to each player, so that a total is by so much more.
     """
 
     spot: SpotTree
     iterations: int
     root: SafeRoot | None = None
+    dead: int = 0
 
     def find(self, totals: Sequence[int]) -> int | None:
         """See `Solved`."""
-        return find_node(self.spot, totals)
+        return find_node(self.spot, totals, self.dead)
 
     def solve(self, seconds: float | None) -> ToTheEnd:
         """See `Problem`."""
@@ -74,7 +76,7 @@ class SpotProblem(NamedTuple):
             progress=False,
             root=self.root,
         )
-        return ToTheEnd(result)
+        return ToTheEnd(result, self.dead)
 
 
 class NetworkProblem(NamedTuple):
@@ -138,11 +140,11 @@ def to_the_end(
     iterations: int,
     safe: SafeRoot | None = None,
 ) -> SpotProblem:
-    """Returns the rest of a hand, two players.
+    """Returns the rest of a hand between the two players who are left.
 
     Args:
-        root: where a street begins.
-        ranges: float [2, 1326] there, the largest 1.
+        root: where a street begins, n players.
+        ranges: float [n, 1326] there, the largest 1.
         sizes: what may be bet.
         bets: of this street, which are added.
         raises: on a street, or more where there were more.
@@ -151,6 +153,7 @@ def to_the_end(
             left out, and all others may be there.
     """
     spent, stacks = np.asarray(root.state.spent), np.asarray(root.stacks)
+    seats = np.flatnonzero(~np.asarray(root.state.folded))
     name = STREETS[root.street - 1]
     sizes = {key: sizes[key] for key in STREETS[root.street - 1 :]}
     first, second = (
@@ -158,23 +161,24 @@ def to_the_end(
             bet=(*menu.bet, *(b.size for b in bets if not b.number and b.player == player)),
             raise_=(*menu.raise_, *(b.size for b in bets if b.number and b.player == player)),
         )
-        for player, menu in enumerate(sizes[name])
+        for player, menu in zip(seats, sizes[name], strict=True)
     )
     sizes[name] = (first, second)
-    ranges = np.array(ranges)
+    ranges, pot = np.array(ranges[seats]), int(spent.sum())
     if safe is not None:
         some = np.maximum(ranges[safe.player], LEAST_WEIGHT)
         ranges[safe.player] = np.where(np.isfinite(safe.values), some, 0.0)
-    left, right = (int(x) for x in stacks - spent)
+    left, right = (int(x) for x in (stacks - spent)[seats])
     spot = Spot(
         board=root.board,
-        pot=int(spent.sum()),
+        pot=pot,
         stack=(left, right),
         ranges=(ranges[0], ranges[1]),
         sizes=sizes,
         raise_cap=max(raises, len(bets) - 1),
     )
-    return SpotProblem(spot_tree(spot), iterations, safe)
+    dead = (pot + 1) // 2 - int(spent[seats[0]])
+    return SpotProblem(spot_tree(spot), iterations, safe, dead)
 
 
 def to_the_streets_end(

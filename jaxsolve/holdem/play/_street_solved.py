@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from jaxsolve.holdem._alternative_values import alternative_values, gifts
+from jaxsolve.holdem._betting import FOLD
 from jaxsolve.holdem._betting_tree import Kind
 from jaxsolve.holdem._boards import hands_fit
 from jaxsolve.holdem._cards import NUM_CARDS, NUM_HANDS, cards_name
@@ -60,17 +61,19 @@ class Solved(Protocol):
 
 
 class ToTheEnd(NamedTuple):
-    """The rest of the hand at full width.
+    """The rest of the hand at full width, between two players.
 
     Attributes:
         result: of the spot.
+        dead: chips, see `SpotProblem`.
     """
 
     result: SpotResult
+    dead: int = 0
 
     def find(self, totals: Sequence[int]) -> int | None:
         """See `Solved`."""
-        return find_node(self.result.spot, totals)
+        return find_node(self.result.spot, totals, self.dead)
 
     def told(self, node: int, *, final: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """See `Solved`."""
@@ -79,14 +82,14 @@ class ToTheEnd(NamedTuple):
         report = self.result.node(tree.line(node))
         policy = np.zeros((NUM_HANDS, len(totals)))
         policy[report.hands] = report.strategy
-        return totals, policy
+        return np.where(totals == FOLD, FOLD, totals - self.dead), policy
 
     def promised(
         self, totals: Sequence[int], hand: PublicHand, ranges: np.ndarray, player: int, reach: bool
     ) -> np.ndarray | None:
         """See `Solved`."""
         tree, reports = self.result.spot.betting, self.result.reports
-        path = find_path(self.result.spot, totals)
+        path = find_path(self.result.spot, totals, self.dead)
         if path is None or tree.kind[path[-1]] != Kind.DECISION:
             return None
         board = cards_name(hand.board)
