@@ -105,7 +105,7 @@ table[first + sizes].round(2)
 # ## Who holds what
 #
 # Weights of hands, from how likely each player would have done what they did with them: before the
-# flop by the blueprint, on the flop by the search. The agent calls.
+# flop by the blueprint, whose seconds of training show, on the flop by the search. The agent calls.
 
 # %%
 turn = folded.act(folded.can.call).deal(holdem.parse_cards("Qc"))
