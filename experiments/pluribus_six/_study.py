@@ -47,6 +47,7 @@ class Plan:
         bits: of the tables.
         minutes: of training by one thread.
         deals: of a search.
+        search_buckets: of the streets that are searched by sampling, each; None for every hand.
         one: hands of one searcher among five blueprints.
         five: of five searchers and one blueprint.
         alone: of the searcher in all seats.
@@ -63,7 +64,8 @@ class Plan:
     buckets: int = 50
     bits: int = 16
     minutes: float = 25.0
-    deals: int = 50_000
+    deals: int = 60_000
+    search_buckets: int | None = 200
     one: int = 3_000
     five: int = 600
     alone: int = 150
@@ -81,6 +83,7 @@ QUICK = Plan(
     bits=32,
     minutes=0.3,
     deals=20_000,
+    search_buckets=50,
     one=120,
     five=12,
     alone=12,
@@ -120,7 +123,12 @@ def main(
     report.extra = {"plan": str(chosen), "complete": False}
     base = _blueprint(chosen, out)
     agent = play.SearchAgent(
-        base, first=0, passes=dict.fromkeys(range(4), chosen.deals), name="searcher"
+        base,
+        first=0,
+        passes=dict.fromkeys(range(4), chosen.deals),
+        buckets=_abstraction(chosen.search_buckets, chosen, out),
+        iterations={2: 60, 3: 200},
+        name="searcher",
     )
     stack = base.game.menu.stack
     values = holdem.hand_values((base.game, base.sums), hands=chosen.value_hands, seed=chosen.seed)
@@ -157,14 +165,22 @@ def main(
     return report
 
 
+def _abstraction(count: int | None, plan: Plan, out: Path) -> holdem.Abstraction | None:
+    if count is None:
+        return None
+    if plan.folder is not None:
+        return holdem.Abstraction.load(plan.folder, verify=False)
+    counts = (count,) * 3
+    folder = (cache_folder() or out) / f"abstraction-{'-'.join(map(str, counts))}"
+    return holdem.build_abstraction(counts, out=folder)
+
+
 def _blueprint(plan: Plan, out: Path) -> play.BlueprintAgent:
-    counts = (plan.buckets,) * 3
-    folder = plan.folder or (cache_folder() or out) / f"abstraction-{'-'.join(map(str, counts))}"
+    buckets = _abstraction(plan.buckets, plan, out)
+    assert buckets is not None
     made = holdem.train_blueprint(
         holdem.BetMenu.load(MENUS / plan.menu),
-        holdem.build_abstraction(counts, out=folder)
-        if plan.folder is None
-        else holdem.Abstraction.load(folder, verify=False),
+        buckets,
         out=out / Path(plan.menu).stem,
         minutes=plan.minutes,
         threads=1,

@@ -103,7 +103,8 @@ def listed_game(
     dealt = _dealt(states)
     last = _full_deals(states, dealt)
     _check(states, node, dealt, actions)
-    chance = np.array([_chance(states, dealt, d) for d in last])
+    likely = _chance(states, dealt)
+    chance = np.array([likely[d] for d in last])
     if buckets is None:
         known, numbers = _known(states, node, dealt, actions, merge)
     else:
@@ -230,8 +231,12 @@ def _check(
                 raise ValueError(f"{states.game.name}: chance depends on what was played")
 
 
-def _chance(states: StateTable, dealt: Sequence[tuple[int, ...]], deal: tuple[int, ...]) -> float:
-    return float(max(states.chance[x] for x, d in enumerate(dealt) if d == deal))
+def _chance(states: StateTable, dealt: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], float]:
+    """Returns the probability of each sequence of outcomes."""
+    found: dict[tuple[int, ...], float] = {}
+    for deal, chance in zip(dealt, states.chance.tolist(), strict=True):
+        found[deal] = max(chance, found.get(deal, 0.0))
+    return found
 
 
 def _known(
