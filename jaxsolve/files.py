@@ -22,11 +22,15 @@ LOCK = ".lock"
 
 
 @contextlib.contextmanager
-def claim(folder: Path | None) -> Iterator[None]:
+def claim(folder: Path | None, *, wait: bool = False) -> Iterator[None]:
     """Makes a folder for results and keeps other processes from writing to it in the block.
 
     The operating system frees the lock of a process that ends, however it ends. Blocks of one
     thread may be nested. Without a folder nothing happens.
+
+    Args:
+        folder: for results.
+        wait: until another process that is writing to it has ended, in place of an error.
 
     Raises:
         ValueError: the folder is a file, or another process is writing to it; says which.
@@ -40,7 +44,7 @@ def claim(folder: Path | None) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / LOCK
     try:
-        held = filelock.FileLock(path.resolve(), blocking=False, is_singleton=True).acquire()
+        held = filelock.FileLock(path.resolve(), is_singleton=True).acquire(blocking=wait)
     except filelock.Timeout:
         holder = path.read_text().strip() or "another process"
         raise ValueError(

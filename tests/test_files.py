@@ -39,10 +39,12 @@ def test_a_folder_in_use_is_refused_until_its_process_is_gone(tmp_path: Path) ->
             claim(tmp_path),
         ):
             pass
-    holder.send_signal(signal.SIGKILL)
-    holder.wait()
-    with claim(tmp_path):
+    timer = threading.Timer(0.3, holder.kill)
+    timer.start()
+    with claim(tmp_path, wait=True):
+        assert holder.wait() == -signal.SIGKILL
         assert str(os.getpid()) in (tmp_path / LOCK).read_text()
+    timer.join()
 
 
 def test_blocks_of_one_thread_nest_and_others_are_refused(tmp_path: Path) -> None:

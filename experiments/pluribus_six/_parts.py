@@ -34,6 +34,8 @@ def weights_and_pruning(
         seeds: of each way.
         say: receives a line per row.
     """
+    if not passes:
+        return []
     tree = js.compile(games.load("leduc(players=3)"))
     game = mccfr.listed_game(tree)
     rows = []

@@ -135,7 +135,7 @@ def build_abstraction(
     """Returns a card abstraction of hold'em, built in a directory; whole, or not there at all.
 
     An abstraction in that directory is returned as it is if the same numbers made it, and else
-    replaced.
+    replaced. What another process is building there is waited for.
 
     Args:
         buckets: of flop, turn and river each, or three numbers; before the flop there are 169.
@@ -144,8 +144,7 @@ def build_abstraction(
         progress: show a progress bar for each street.
 
     Raises:
-        ValueError: numbers of buckets that are not in 1..65,535, a seed that is negative, or
-            another process is writing to the directory.
+        ValueError: numbers of buckets that are not in 1..65,535, or a seed that is negative.
         MemoryError: too little memory is free; says how much it needs.
         OSError: too little disk is free, or it cannot be written to.
     """
@@ -165,7 +164,11 @@ def build_abstraction(
     if (there := _already(folder, description)) is not None:
         return there
     check_room(counts, folder)
-    with claim(folder), _tables(folder) as tables:
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(claim(folder, wait=True))
+        if (there := _already(folder, description)) is not None:  # another process has built it
+            return there
+        tables = stack.enter_context(_tables(folder))
         mean_strength = _build(dict(zip(ROWS, counts, strict=True)), tables, seed, progress)
         for table in tables.values():
             table.close()
