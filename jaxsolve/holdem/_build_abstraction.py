@@ -44,6 +44,7 @@ from jaxsolve.holdem._features import (
     mean_of_histogram,
     river_features,
 )
+from jaxsolve.waiting import waiting
 
 SAMPLE = {"flop": 100_000, "turn": 200_000, "river": 300_000}
 """Hands among which k-means finds the centres; no fewer than `PER_BUCKET` for each."""
@@ -165,7 +166,8 @@ def build_abstraction(
         return there
     check_room(counts, folder)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(claim(folder, wait=True))
+        with waiting(f"another process is writing to {folder}", show=progress):
+            stack.enter_context(claim(folder, wait=True))
         if (there := _already(folder, description)) is not None:  # another process has built it
             return there
         tables = stack.enter_context(_tables(folder))
