@@ -293,6 +293,19 @@ def stack_of(text: str | None, agents: Iterable[HandAgent]) -> int:
     return 20_000 if chips is None else chips
 
 
+def players_of(count: int | None, agents: Iterable[HandAgent]) -> int:
+    """Returns how many sit at a table: what is said, or what agents are for, or two.
+
+    Raises:
+        ValueError: these differ.
+    """
+    for table in _tables(agents):
+        if count not in (None, own := table.game.menu.players):
+            raise ValueError(f"{table.name} is for {own} players, not {count}")
+        count = own
+    return 2 if count is None else count
+
+
 def _tables(agents: Iterable[HandAgent]) -> list[BlueprintAgent]:
     """Returns the blueprints among agents, and those that agents search from."""
     from jaxsolve.holdem import play

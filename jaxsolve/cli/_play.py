@@ -43,6 +43,9 @@ def play(
     stack: Annotated[
         str | None, typer.Option(help='of holdem at full size, such as "200bb"; a blueprint\'s')
     ] = None,
+    players: Annotated[
+        int | None, typer.Option(help="of holdem at full size; a blueprint's, or 2", min=2, max=9)
+    ] = None,
 ) -> None:
     """Play a game against an agent. `?` is answered with help; end of input (Ctrl-D) stops.
 
@@ -55,10 +58,12 @@ def play(
     if game == "holdem" and agent not in (None, *AGENTS):
         from jaxsolve.cli._play_holdem import play_holdem
 
-        play_holdem(agent, matches=matches, seat=seat, seed=seed, stack=stack)
+        play_holdem(agent, matches=matches, seat=seat, seed=seed, stack=stack, players=players)
         return
-    if stack is not None:
-        raise ValueError('--stack is for "jaxsolve play holdem --agent" with an agent of hold\'em')
+    if stack is not None or players is not None:
+        raise ValueError(
+            '--stack and --players are for "jaxsolve play holdem --agent" with an agent of hold\'em'
+        )
     if agent is not None and agent not in AGENTS:
         raise ValueError(f"unknown agent {agent!r}; choose one of {', '.join(AGENTS)}")
     if net is not None and agent not in (None, "sog"):

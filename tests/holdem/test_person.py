@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hand_agents import STACK
+from hand_agents import STACK, blueprint
 
 from jaxsolve import holdem
 from jaxsolve.cli import main
@@ -80,3 +80,26 @@ def test_the_command_line_plays_and_says_what_there_is(monkeypatch, capsys):
     with pytest.raises(SystemExit):
         main()
     assert "there is no agent 'modicum:'; there are: blueprint:DIR" in capsys.readouterr().err
+
+
+def test_a_table_of_six_has_names_and_the_ranges_of_all_who_are_in(monkeypatch, capsys):
+    command = ["jaxsolve", "play", "holdem", "--agent", "always-call", "--matches", "1"]
+    monkeypatch.setattr("sys.argv", [*command, "--players", "6", "--seat", "2"])
+    words = iter(["f"])
+    monkeypatch.setattr("builtins.input", lambda prompt: next(words))
+    with pytest.raises(SystemExit):
+        main()
+    out = capsys.readouterr().out
+    assert "you are UTG" in out
+    assert "you win +0; total +0 after 1" in out
+    monkeypatch.setattr("sys.argv", [*command, "--players", "3", "--seat", "3"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "--seat must be less than 3" in capsys.readouterr().err
+    ask, told = typed("range", "f")
+    three = blueprint(players=3)
+    cards = holdem.parse_cards("2c7dAsAh9c9d" + "KdKh3c4s9h")
+    seats = [play.Person(ask, told.append, opponent=three), three, three]
+    play.play_hand(seats, holdem.no_limit(3), STACK, cards, keys=[0, 1, 2])
+    (drawn,) = [text for text in told if "what it takes yours for" in text]
+    assert "the range of seat 1 (BB)" in drawn

@@ -10,6 +10,7 @@ import numpy as np
 from jaxsolve.holdem._betting import FOLD
 from jaxsolve.holdem._cards import RANKS, cards_name
 from jaxsolve.holdem._cells import SIDE, cell_means
+from jaxsolve.holdem._positions import position_names
 from jaxsolve.holdem.play._agent import HandAgent, Move, RangeAgent, range_of
 from jaxsolve.holdem.play._public_hand import PublicHand
 
@@ -18,7 +19,7 @@ SHADES = " .:-=+*#@"
 
 HELP = """\
 f folds, c checks or calls, r300 bets or raises to 300 chips on this street, a goes all-in;
-range draws the opponent's range and what it takes yours for, where it tells; Ctrl-D ends."""
+range draws who may hold what by the opponent, where it tells; Ctrl-D ends."""
 
 
 class Seen(NamedTuple):
@@ -86,7 +87,8 @@ class Person:
         self._told(state, hand)
         for seat, two in enumerate(hands):
             if hand.showdown and seat != state.seat and two:
-                self._tell(f"  seat {seat} shows {cards_name(two)} on {cards_name(hand.board)}")
+                shown = f"{cards_name(two)} on {cards_name(hand.board)}"
+                self._tell(f"  {self._name(hand, seat)} shows {shown}")
 
     def _meant(self, word: str, state: Seen, hand: PublicHand) -> int | None:
         """Returns the total of a move; None where something was shown instead.
@@ -127,15 +129,27 @@ class Person:
             if after.move is None:
                 self._tell(f"  dealt {cards_name(after.board[len(before.board) :])}")
             elif before.actor != state.seat:
-                self._tell(f"  seat {before.actor} {_words(before, after)}")
+                self._tell(f"  {self._name(hand, before.actor)} {_words(before, after)}")
 
     def _ranges(self, state: Seen, hand: PublicHand) -> str:
-        """Returns both ranges as text."""
-        if not isinstance(self._opponent, RangeAgent) or hand.num_players != 2:
+        """Returns the ranges of all who are still in as text, two side by side."""
+        if not isinstance(self._opponent, RangeAgent):
             return "  this opponent does not tell its range"
-        other = 1 - state.seat
-        found = [range_of(self._opponent, hand, seat) for seat in (other, state.seat)]
-        return range_text(found, ["its range", "what it takes yours for"], hand.board)
+        still = np.flatnonzero(~np.asarray(hand.state.folded))
+        others = [int(seat) for seat in still if seat != state.seat]
+        names = [f"the range of {self._name(hand, seat)}" for seat in others]
+        if hand.num_players == 2:
+            names = ["its range"]
+        seats, titles = [*others, state.seat], [*names, "what it takes yours for"]
+        found = [range_of(self._opponent, hand, seat) for seat in seats]
+        pairs = [slice(k, k + 2) for k in range(0, len(seats), 2)]
+        return "\n".join(range_text(found[at], titles[at], hand.board) for at in pairs)
+
+    @staticmethod
+    def _name(hand: PublicHand, seat: int) -> str:
+        if hand.num_players == 2:
+            return f"seat {seat}"
+        return f"seat {seat} ({position_names(hand.num_players)[seat]})"
 
 
 def range_text(ranges: Sequence[np.ndarray], titles: Sequence[str], board: Sequence[int]) -> str:
