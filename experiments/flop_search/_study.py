@@ -40,14 +40,13 @@ class Plan:
     """What to run.
 
     Attributes:
-        flops: boards.
+        flops: boards; the pot is that of a limped hand.
         buckets: of the blueprint, on each street.
         minutes: of its training by one thread.
         passes: boards of a search.
         continuations: how many, 1 to 4.
         iterations: of the spot that is solved, and of those with a fixed flop.
         ranges: of both players.
-        sizes: of the spot after the flop; the blueprint's menu.
         folder: of an abstraction; others are built in the cache.
     """
 
@@ -255,6 +254,11 @@ def _figure(rows: list[dict[str, Any]]) -> Any:
             else:
                 axes.plot([r["passes"] for r in line], values, "o-", color=f"C{k}", label=name)
         axes.set_xscale("log")
+        axes.minorticks_off()
+        passes = sorted(
+            {r["passes"] for r in here if r["search"] not in ("to the end", "blueprint")}
+        )
+        axes.set_xticks(passes, [f"{p:,}" for p in passes])
         axes.set_ylim(bottom=0)
         axes.set_title(flop)
         axes.set_xlabel("passes of a search, a board each")
