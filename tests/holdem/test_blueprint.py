@@ -104,7 +104,8 @@ def test_commands(
     for name in ("one", "two"):
         seed = ["--seed", "1" if name == "one" else "2"]
         out = ["--out", str(tmp_path / name)]
-        call(monkeypatch, *words, "--passes", "20000", "--threads", "1", *seed, *out)
+        how = ["--sampler", "external", "--passes", "20000", "--threads", "1"]
+        call(monkeypatch, *words, *how, *seed, *out)
     capsys.readouterr()
     one, two = str(tmp_path / "one"), str(tmp_path / "two")
     call(monkeypatch, "match", one, two, "--boards", "2", "--json")
@@ -146,8 +147,7 @@ def test_commands(
     assert row["best_response_boards"] == 48
     assert row["nodes_per_second"] > row["passes_per_second"]
     assert (row["sampler"], row["passes"]) == ("external", 20_000)
-    vector = ["--sampler", "vector", "--passes", "2", "--out", str(tmp_path / "vector")]
-    call(monkeypatch, *words, *vector)
+    call(monkeypatch, *words, "--passes", "2", "--out", str(tmp_path / "vector"))
     row = json.loads((tmp_path / "vector" / "result.json").read_text())["rows"][0]
     assert (row["sampler"], row["passes"]) == ("vector", 2)
     assert Blueprint.load(tmp_path / "vector").sampler == "vector"
