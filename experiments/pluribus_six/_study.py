@@ -67,8 +67,8 @@ class Plan:
     deals: int = 60_000
     search_buckets: int | None = 200
     one: int = 3_000
-    five: int = 600
-    alone: int = 150
+    five: int = 360
+    alone: int = 90
     step: int = 60
     paced: int = 6
     value_hands: int = 300_000
@@ -288,5 +288,6 @@ def _figure(rows: list[dict[str, Any]], parts: list[dict[str, Any]]) -> Any:
     right.set_xlabel("passes of external sampling")
     right.set_ylabel("NashConv, chips")
     right.set_title("three-player Leduc", fontsize=10)
-    right.legend(fontsize=8)
+    if parts:
+        right.legend(fontsize=8)
     return figure
