@@ -34,6 +34,8 @@ SHOWN = (*COLUMNS, "mbb_paper", "se_paper")
 KIND = "positions of pluribus_six"
 MENUS = Path(__file__).parents[2] / "examples" / "menus"
 RESULTS = Path(__file__).parent / "results"
+ROUNDING = 1e-3
+"""Standard errors of a strategy among its copies, mbb/h, which wins nothing but for rounding."""
 PLACES = ("SB", "BB", "UTG", "HJ", "CO", "BTN")
 
 
@@ -67,7 +69,7 @@ class Plan:
     deals: int = 60_000
     search_buckets: int | None = 200
     one: int = 3_000
-    five: int = 360
+    five: int = 480
     alone: int = 90
     step: int = 60
     paced: int = 6
@@ -224,7 +226,7 @@ def _rows(
                 "mbb": found.mbb,
                 "se": found.standard_error,
                 "estimator": estimator,
-                "p": found.p_value if found.standard_error else None,
+                "p": found.p_value if found.standard_error > ROUNDING else None,
                 "seconds_per_decision": pace,
                 "mbb_paper": paper[0] if paper and estimator == "aivat" else None,
                 "se_paper": paper[1] if paper and estimator == "aivat" else None,
