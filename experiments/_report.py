@@ -196,3 +196,11 @@ def _plain(value: Any, digits: int | None) -> Any:
             return None
         return value if digits is None else float(f"{value:.{digits}g}")
     return value
+
+
+def wilson(points: float, count: int) -> tuple[float, float]:
+    """Returns the 95 % interval of a share of points (Wilson 1927); draws make it too wide."""
+    z, share = 1.96, points / count
+    middle = share + z * z / (2 * count)
+    half = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    return (middle - half) / (1 + z * z / count), (middle + half) / (1 + z * z / count)

@@ -36,6 +36,7 @@ from ._chess_drawing import as_svg, as_text
 from ._chess_fen import STARTS, Setup, read_fen, square_name, write_fen
 from ._chess_moves import moved, possible_sources
 from ._chess_state import CAPPED, DRAW, OVER, PLAYING, State, material, position_key, sides
+from ._chess_value import evaluation
 from ._chess_views import coloured, packed, view, view_codes
 from ._params import name_of
 
@@ -105,7 +106,7 @@ class DarkChess:
         """Planes of moves times squares: 4,672 on a board of 8 x 8."""
         return boards.num_planes(self.board_size) * self.board_size**2
 
-    @property
+    @functools.cached_property
     def positions(self) -> DarkChess:
         """The same rules without draws by repetition, clock and cap: a state is a position."""
         return dataclasses.replace(self, repetition=0, fifty=0, plies=None, at_cap="draw")
@@ -237,6 +238,14 @@ class DarkChess:
         if self.at_cap == "material":
             won = jnp.where(state.result == CAPPED, jnp.tanh(material(state) / 6), won)
         return jnp.stack([won, -won])
+
+    def evaluate(self, state: State) -> Array:
+        """Returns float []: what a position is worth to White, a guess in (-1, 1).
+
+        tanh of pawns by 6: material, squares that pieces reach, those beside the other's king, and
+        a king that the side to move can take.
+        """
+        return evaluation(state, self.board_size)
 
     def public_features(self, state: State) -> Array:
         """Returns float [3]: who is to move, and the share of the cap on plies that is gone."""

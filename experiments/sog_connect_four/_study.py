@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from experiments._report import Report
+from experiments._report import Report, wilson
 from experiments.sog_connect_four._board import (
     COLUMNS,
     PLANES,
@@ -34,7 +34,6 @@ from experiments.sog_connect_four._board import (
     replay,
 )
 from experiments.sog_connect_four._searches import SEARCHES, SOLVER, best_moves
-from experiments.sog_scotland_yard import wilson
 from jaxsolve import learn, nets
 from jaxsolve.search import growing_resolver
 from jaxsolve.tree import pick

@@ -2,4 +2,3 @@
 
 from experiments.sog_scotland_yard._study import Settings as Settings
 from experiments.sog_scotland_yard._study import main as main
-from experiments.sog_scotland_yard._study import wilson as wilson

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +25,7 @@ import numpy as np
 
 import games
 import jaxsolve as js
-from experiments._report import Report, device_name
+from experiments._report import Report, device_name, wilson
 from experiments.sog_scotland_yard._opponents import ismcts_agent
 from experiments.sog_scotland_yard._pimbot import PimBot, pimbot
 from games.scotland_yard import ScotlandYard
@@ -373,14 +372,6 @@ class Matches:
             count = int(min(max(1, mine / max(each, 1e-9)), 30_000))
             points.append(dataclasses.replace(trial, iterations=count))
         return points
-
-
-def wilson(wins: int, count: int) -> tuple[float, float]:
-    """Returns the 95 % interval of a share (Wilson 1927)."""
-    z, share = 1.96, wins / count
-    middle = share + z * z / (2 * count)
-    half = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-    return (middle - half) / (1 + z * z / count), (middle + half) / (1 + z * z / count)
 
 
 def _figure(rows: list[dict[str, Any]], settings: Settings) -> Any:

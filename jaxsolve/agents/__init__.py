@@ -1,11 +1,15 @@
 """Agents (`jaxsolve.game.Agent`): pairs of `init` and `act` over policies, searches and people."""
 
+from jaxsolve.agents._beliefs import Mind as Mind
+from jaxsolve.agents._determinized import determinized as determinized
 from jaxsolve.agents._engine import EngineError as EngineError
 from jaxsolve.agents._engine import GtpEngine as GtpEngine
 from jaxsolve.agents._engine import UciEngine as UciEngine
 from jaxsolve.agents._fixed import decide as decide
 from jaxsolve.agents._fixed import fixed as fixed
 from jaxsolve.agents._fixed import uniform as uniform
+from jaxsolve.agents._knowledge import klss as klss
+from jaxsolve.agents._knowledge import obscuro as obscuro
 from jaxsolve.agents._person import person as person
 from jaxsolve.agents._ratings import ratings as ratings
 from jaxsolve.agents._resolving import resolving as resolving

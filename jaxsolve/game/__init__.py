@@ -17,6 +17,8 @@ from jaxsolve.game._openspiel import is_pyspiel_game as is_pyspiel_game
 from jaxsolve.game._openspiel import load_openspiel as load_openspiel
 from jaxsolve.game._openspiel import wrap_openspiel as wrap_openspiel
 from jaxsolve.game._optional import DescribesSituations as DescribesSituations
+from jaxsolve.game._optional import EvaluatesPositions as EvaluatesPositions
+from jaxsolve.game._optional import GuessesPositions as GuessesPositions
 from jaxsolve.game._optional import HasLargestPayoff as HasLargestPayoff
 from jaxsolve.game._optional import HasPrivateStates as HasPrivateStates
 from jaxsolve.game._optional import HasPublicFeatures as HasPublicFeatures

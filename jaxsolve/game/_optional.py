@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol, SupportsInt, runtime_checkable
 
 import numpy as np
 
-from jaxsolve.game._protocol import State
+from jaxsolve.game._protocol import Game, State
 from jaxsolve.types import Array
 
 
@@ -97,6 +97,36 @@ class HasPrivateStates(Protocol):
 
     def private_states(self, state: State) -> Array:
         """Returns int32 [n], the number of each player's private state, from 0."""
+        ...
+
+
+@runtime_checkable
+class EvaluatesPositions(Protocol):
+    """A game for search on trees of positions: states without history, and guesses of values."""
+
+    @property
+    def positions(self) -> Game:
+        """The same rules with states that hold no history; states that play alike are equal."""
+        ...
+
+    def evaluate(self, state: State) -> Array:
+        """Returns float [], what a state that is not over looks worth to player 0."""
+        ...
+
+
+@runtime_checkable
+class GuessesPositions(Protocol):
+    """A game that makes up positions which look as a player sees them."""
+
+    def guessed(self, player: int, private: np.ndarray, count: int, seed: int) -> State:
+        """Returns leaves [count, ...], states of `positions` in which the player is to move.
+
+        Args:
+            player: who.
+            private: int32 [m], what the player was shown last.
+            count: how many.
+            seed: of them.
+        """
         ...
 
 

@@ -29,6 +29,7 @@ from ._play import play_to_ends as play_to_ends
 from ._play import policies_at as policies_at
 from ._random import mix as mix
 from ._random import pass_key as pass_key
+from ._random import uniform as uniform
 from ._tables import Tables as Tables
 from ._tables import as_float as as_float
 from ._tables import entries_of as entries_of

@@ -29,10 +29,11 @@ FILES = {
         ),
     ),
     "abstraction": (("abstraction.cc",), ("boards.h", "strength.h")),
+    "positions": (("positions.cc",), ("random.h",)),
 }
 """Libraries: their sources and headers in this folder."""
 
-HOST = ("spots", "mccfr", "abstraction")
+HOST = ("spots", "mccfr", "abstraction", "positions")
 """Those that NumPy code calls; they need no headers of XLA, so a wheel can have them."""
 
 FLAGS = ("-std=c++17", "-O3", "-fno-trapping-math", "-fPIC", "-w")

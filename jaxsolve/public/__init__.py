@@ -1,5 +1,7 @@
 """Public states as one model: listed in a table, or grown from the rules."""
 
+from jaxsolve.public._bits import ListedBits as ListedBits
+from jaxsolve.public._bits import words_of as words_of
 from jaxsolve.public._card_game import Limit as Limit
 from jaxsolve.public._card_game import PublicGame as PublicGame
 from jaxsolve.public._card_game import actions_limit as actions_limit

@@ -23,6 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.game import Game, State
+from jaxsolve.public._bits import ListedBits, words_of
 from jaxsolve.public._distinct import Distinct, added, chunk_size, no_states, sampled, with_room
 from jaxsolve.types import Array
 
@@ -202,16 +203,13 @@ def _follow(
     many = chunk_size(room)
     place = jnp.arange(many, dtype=jnp.int32)
     table = jnp.asarray(_move_actions(game))
-    chosen = ((table == action) & (action >= 0)).reshape(-1, 32).astype(jnp.uint32)
-    only = (chosen << jnp.arange(32, dtype=jnp.uint32)).sum(-1, dtype=jnp.uint32)
+    only = words_of((table == action) & (action >= 0))
 
     def moves(state: State) -> Array:
         if isinstance(game, FiltersMoves):
             words = game.possible_words(state, player, private)
         else:
-            legal = jnp.pad(game.legal(state), (0, len(table) - game.num_actions))
-            bits = legal.reshape(-1, 32).astype(jnp.uint32)
-            words = (bits << jnp.arange(32, dtype=jnp.uint32)).sum(-1, dtype=jnp.uint32)
+            words = words_of(game.legal(state))
         mine = game.actor(state) == player
         return jnp.where(mine == own, words & only if own else words, 0)
 
@@ -231,7 +229,7 @@ def _follow(
         if own:
             found = after(some, jnp.full(many, action), jnp.any(words != 0, -1), progress.found)
             return _Progress(progress.row + many, progress.done, found)
-        listed = _Listed.of(words)
+        listed = ListedBits.of(words)
 
         def next_chunk(progress: _Progress) -> _Progress:
             rank = progress.done + place
@@ -255,52 +253,3 @@ def _follow(
         return (progress.row < count) & (progress.found.num_states <= room)
 
     return jax.lax.while_loop(goes_on, next_block, progress)
-
-
-class _Listed(NamedTuple):
-    """Bits of words [N, W], numbered row by row.
-
-    Attributes:
-        words: uint32 [N, W].
-        upto: int32 [N, W], bits of a row up to and with a word.
-        ends: int32 [N], bits up to and with a row.
-        total: int32 [].
-    """
-
-    words: Array
-    upto: Array
-    ends: Array
-    total: Array
-
-    @classmethod
-    def of(cls, words: Array) -> _Listed:
-        """Counts them."""
-        upto = jnp.cumsum(jax.lax.population_count(words).astype(jnp.int32), axis=-1)
-        ends = jnp.cumsum(upto[:, -1])
-        return cls(words, upto, ends, ends[-1])
-
-    def find(self, number: Array) -> tuple[Array, Array]:
-        """Returns row and place of the bit of each number, int32 [M]; of the last one beyond."""
-        number = jnp.minimum(number, self.total - 1)
-        row = jnp.minimum(jnp.searchsorted(self.ends, number, side="right"), len(self.ends) - 1)
-        rank = number - (self.ends - self.upto[:, -1])[row]
-        low = jnp.zeros_like(number)
-        high = jnp.full_like(number, self.words.shape[1] - 1)
-        for _ in range(max(self.words.shape[1] - 1, 1).bit_length()):
-            middle = (low + high) // 2
-            beyond = self.upto[row, middle] <= rank
-            low, high = jnp.where(beyond, middle + 1, low), jnp.where(beyond, high, middle)
-        word = self.words[row, low]
-        below = self.upto[row, low] - jax.lax.population_count(word).astype(jnp.int32)
-        return row, 32 * low + _selected(word, rank - below)
-
-
-def _selected(word: Array, rank: Array) -> Array:
-    """Returns int32 [...]: the number of the bit of a word before which `rank` bits are set."""
-    bit = jnp.zeros_like(rank)
-    for width in (16, 8, 4, 2, 1):
-        part = (word >> bit.astype(jnp.uint32)) & jnp.uint32((1 << width) - 1)
-        below = jax.lax.population_count(part).astype(jnp.int32)
-        up = rank >= below
-        rank, bit = jnp.where(up, rank - below, rank), jnp.where(up, bit + width, bit)
-    return bit

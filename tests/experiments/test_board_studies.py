@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from experiments._report import wilson
 from experiments.sog_connect_four._board import exact_values
 from experiments.sog_connect_four._study import judged
-from experiments.sog_scotland_yard import main, wilson
+from experiments.sog_scotland_yard import main
 from experiments.sog_scotland_yard._study import QUICK
 
 

@@ -10,6 +10,7 @@ from jaxsolve.search.ismcts._ismcts import empty_table as empty_table
 from jaxsolve.search.ismcts._ismcts import first_world as first_world
 from jaxsolve.search.ismcts._ismcts import ismcts as ismcts
 from jaxsolve.search.ismcts._ismcts import next_world as next_world
+from jaxsolve.search.ismcts._ismcts import remembered as remembered
 from jaxsolve.search.ismcts._tabular import InfostateBeliefs as InfostateBeliefs
 from jaxsolve.search.ismcts._tabular import infostate_beliefs as infostate_beliefs
 from jaxsolve.search.ismcts._tabular import ismcts_everywhere as ismcts_everywhere

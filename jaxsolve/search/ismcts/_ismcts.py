@@ -129,8 +129,18 @@ def next_world(game: Game, world: World, action: Array) -> World:
     own = jnp.where(jnp.arange(n) == mover, jnp.asarray(action, jnp.int32), NOTHING)
     everybody = jnp.broadcast_to(jnp.ravel(public), (n, jnp.size(public)))
     words = jnp.concatenate([own[:, None], everybody, jnp.reshape(private, (n, -1))], 1)
+    return World(state, remembered(world.memory, words))
+
+
+def remembered(memory: Array, words: Array) -> Array:
+    """Returns uint32 [n, 2], fingerprints after what players did and saw.
+
+    Args:
+        memory: uint32 [n, 2], before.
+        words: int32 [n, w], own action (NOTHING of another's), public and private observation.
+    """
     told = (words != NOTHING).any(1, keepdims=True)
-    return World(state, jnp.where(told, _remember(world.memory, words), world.memory))
+    return jnp.where(told, _remember(memory, words), memory)
 
 
 def certain(world: World) -> Belief:

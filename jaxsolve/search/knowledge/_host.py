@@ -75,10 +75,20 @@ def positions_of(tree: PositionTree) -> Positions:
     )
 
 
-def reach_of(nodes: Positions, edge: np.ndarray, *players: int) -> np.ndarray:
-    """Returns float64 [N], the reach of each node by chance and some of the players."""
+def reach_of(
+    nodes: Positions, edge: np.ndarray, *players: int, start: np.ndarray | None = None
+) -> np.ndarray:
+    """Returns float64 [N], the reach of each node by chance and some of the players.
+
+    Args:
+        nodes: of the tree.
+        edge: float64 [N], probability of the edge above each.
+        players: whose choices count.
+        start: float64 [N], the reach of roots; 1 by default.
+    """
     kept = (nodes.chooser < 0) | np.isin(nodes.chooser, players)
-    factor, reach = np.where(kept, edge, 1.0), np.ones(len(edge))
+    factor = np.where(kept, edge, 1.0)
+    reach = np.ones(len(edge)) if start is None else np.array(start, np.float64)
     for level in nodes.levels[1:]:
         reach[level] = reach[nodes.parent[level]] * factor[level]
     return reach
@@ -116,17 +126,25 @@ def best_response(nodes: Positions, edge: np.ndarray, player: int) -> np.ndarray
     return edge
 
 
-def given_up(nodes: Positions, edge: np.ndarray, player: int) -> np.ndarray:
+def given_up(
+    nodes: Positions, edge: np.ndarray, player: int, *, start: np.ndarray | None = None
+) -> np.ndarray:
     """Returns float64 [N], what a player gave up on the way to each node.
 
     It is the sum, over the player's decisions above, of the value of the best action less that of
     the action taken, per unit of the reach of the others.
+
+    Args:
+        nodes: of the tree.
+        edge: float64 [N], probability of the edge above each.
+        player: who gave up.
+        start: float64 [N], the reach of roots by the others; 1 by default.
     """
     mine = np.flatnonzero(nodes.chooser == player)
     lost = np.zeros(len(edge))
     if len(mine):
         up, sign = nodes.parent[mine], 1 - 2 * player
-        reach = reach_of(nodes, edge, 1 - player)
+        reach = reach_of(nodes, edge, 1 - player, start=start)
         infoset, sequence, first = _sequences(nodes, mine, player)
         gain = np.bincount(sequence, sign * reach[up] * values_of(nodes, edge)[mine], len(first))
         best = np.full(int(infoset.max()) + 1, -np.inf)

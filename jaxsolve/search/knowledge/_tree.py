@@ -25,6 +25,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxsolve.game import Game, State
+from jaxsolve.public import ListedBits, words_of
 from jaxsolve.search.ismcts import World, first_world, next_world
 from jaxsolve.types import CHANCE, TERMINAL, Array
 
@@ -96,8 +97,7 @@ def start_tree(game: Game, capacity: int, value_fn: ValueFunction | None = None)
     )
 
 
-@functools.partial(jax.jit, static_argnums=(0, 3, 4))
-def grow(
+def grown(
     game: Game,
     tree: PositionTree,
     nodes: Array,
@@ -127,10 +127,9 @@ def grow(
     fits = ends <= jnp.minimum(room, size - tree.num_nodes)
     full = tree.full | (live & (ends > size - tree.num_nodes)).any()
     legal &= fits[:, None]
-    which, action = jnp.nonzero(legal, size=room, fill_value=len(nodes))
-    used = which < len(nodes)
-    which = jnp.minimum(which, len(nodes) - 1)
-    action = jnp.where(used, action, 0).astype(jnp.int32)
+    listed, place = ListedBits.of(words_of(legal)), jnp.arange(room, dtype=jnp.int32)
+    used = place < listed.total
+    which, action = (jnp.where(used, x, 0) for x in listed.find(place))
     above = jax.tree.map(lambda x: x[at[which]], tree.worlds)
     made = jax.vmap(functools.partial(next_world, game))(above, action)
     actor = jax.vmap(game.actor)(made.state).astype(jnp.int32)
@@ -154,6 +153,11 @@ def grow(
         num_nodes=tree.num_nodes + used.sum(dtype=jnp.int32),
         full=full,
     )
+
+
+grow = jax.jit(grown, static_argnums=(0, 3, 4))
+grow_in_place = jax.jit(grown, static_argnums=(0, 3, 4), donate_argnums=1)
+"""`grow` that uses the memory of the tree it is given."""
 
 
 def grow_breadth_first(

@@ -1,0 +1,218 @@
+"""Points of agents for dark chess against each other and against simple players.
+
+The first move of each side is random, colours take turns, and everything else is the agents': two
+games of a pair share no opening. Draws count half; intervals are Wilson's, 95 %. All who search
+have the same seconds for a move; `nodes` is the median of their trees. Games run side by side in
+processes of one thread each, and each pair of games is kept as it ends: a stopped study goes on.
+
+Sources of the comparisons: KLSS against a search of depth 1 59.5 : 40.5 (Zhang & Sandholm 2021);
+Obscuro against the KLSS agent 85.1 % of 1,000 games at 5 s a move (2025, arXiv 2506.01242).
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import json
+import multiprocessing
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments._report import Report, wilson
+from jaxsolve.files import write_atomic
+
+COLUMNS = (
+    *("agent", "opponent", "points", "games", "low", "high", "seconds_per_move"),
+    *("opponent_seconds", "nodes", "plies", "points_paper"),
+)
+RESULTS = Path(__file__).parent / "results"
+GAME = "dark_chess(plies=400)"
+
+
+@dataclasses.dataclass(frozen=True)
+class Match:
+    """A pair of players.
+
+    Attributes:
+        agent: whose points are counted.
+        opponent: the other.
+        games: how many.
+        seconds: of a move.
+        paper: points in a paper, in %, where it has such a match.
+    """
+
+    agent: str
+    opponent: str
+    games: int
+    seconds: float
+    paper: float | None = None
+
+
+FULL = (
+    Match("klss", "random", 40, 0.25),
+    Match("obscuro", "random", 40, 0.25),
+    Match("klss", "greedy", 40, 0.25),
+    Match("obscuro", "greedy", 40, 0.25),
+    Match("klss", "depth-1", 100, 0.25, 59.5),
+    Match("obscuro", "depth-1", 100, 0.25),
+    Match("obscuro", "klss", 220, 0.25, 85.1),
+    Match("klss", "depth-2", 200, 1.0),
+    Match("obscuro", "depth-2", 200, 1.0),
+)
+QUICK = (
+    Match("klss", "random", 4, 0.2),
+    Match("obscuro", "random", 4, 0.2),
+    Match("klss", "depth-1", 6, 0.2, 59.5),
+    Match("obscuro", "depth-1", 6, 0.2),
+    Match("obscuro", "klss", 4, 0.2, 85.1),
+)
+
+
+def main(
+    quick: bool, out: Path, *, record: bool = False, plan: tuple[Match, ...] | None = None
+) -> Report:
+    """Returns the table, after saving rows, games and a picture in `out`.
+
+    Args:
+        quick: a few games of each pair.
+        out: folder; a stopped run goes on there.
+        record: write the result beside the study.
+        plan: other matches.
+    """
+    plan = plan or (QUICK if quick else FULL)
+    report = Report("dark_chess_match", quick, 0.0, [], columns=COLUMNS)
+    begin, kept = time.perf_counter(), out / "games.jsonl"
+    out.mkdir(parents=True, exist_ok=True)
+    played = [json.loads(x) for x in kept.read_text().splitlines()] if kept.exists() else []
+    known = {_key(game) for game in played}
+    tasks = [
+        {"agent": m.agent, "opponent": m.opponent, "seconds": m.seconds, "game": k}
+        for m in plan
+        for k in range(m.games)
+    ]
+    waiting = [task for task in tasks if _key(task) not in known]
+    workers = max(1, min(len(os.sched_getaffinity(0)), len(waiting)))
+    context = multiprocessing.get_context("spawn")
+    if waiting:
+        print(f"{len(waiting)} games, {workers} at a time", flush=True)
+    with concurrent.futures.ProcessPoolExecutor(workers, context, _one_thread) as pool:
+        try:
+            for done in concurrent.futures.as_completed([pool.submit(play, t) for t in waiting]):
+                played.append(done.result())
+                write_atomic(kept, "".join(json.dumps(g) + "\n" for g in played).encode())
+                report.rows = [row for m in plan if (row := _row(m, played))]
+                report.seconds = sum(g["took"] for g in played) / workers
+                report.save(out)
+                last = played[-1]
+                print(
+                    f"{len(played)} of {len(tasks)}: {last['agent']} {last['points']:g} "
+                    f"{last['opponent']}, {last['plies']} plies, {last['took']:.0f} s",
+                    flush=True,
+                )
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    report.rows = [row for m in plan if (row := _row(m, played))]
+    report.seconds = report.seconds or time.perf_counter() - begin
+    report.save(out, figure=_figure(report.rows))
+    if record:
+        report.record(RESULTS)
+    return report
+
+
+def play(task: dict[str, Any]) -> dict[str, Any]:
+    """Returns one game: the task, points of its agent, moves, seconds and nodes."""
+    import jax
+
+    from experiments.dark_chess_match._players import arena_of, player
+    from jaxsolve import evaluate
+
+    begin, seat = time.perf_counter(), task["game"] % 2
+    arena, rules = arena_of(GAME)
+    mine, own = player(task["agent"], GAME, task["seconds"])
+    other, theirs = player(task["opponent"], GAME, task["seconds"])
+    own.clear()
+    theirs.clear()
+    seats = [mine, other] if seat == 0 else [other, mine]
+    key = jax.random.key(task["game"])
+    match = evaluate.play_matches(arena, seats, 1, key, mirror=False, keep_policies=False)
+    moves = [int(a) for a in match.actions[0] if a >= 0]
+    return {
+        **task,
+        "points": float(match.utility[0, seat]) / 2 + 0.5,
+        "plies": len(moves),
+        "moves": " ".join(rules.action_name(k % 2, a) for k, a in enumerate(moves)),
+        "seconds_per_move": own.seconds / max(own.moves, 1),
+        "opponent_seconds": theirs.seconds / max(theirs.moves, 1),
+        "nodes": own.nodes,
+        "positions": own.positions,
+        "took": time.perf_counter() - begin,
+    }
+
+
+def _one_thread() -> None:
+    """Keeps a process to one core, before JAX starts there."""
+    cores = sorted(os.sched_getaffinity(0))
+    number = multiprocessing.current_process()._identity[-1]
+    os.sched_setaffinity(0, {cores[number % len(cores)]})
+
+
+def _key(game: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(game[k] for k in ("agent", "opponent", "seconds", "game"))
+
+
+def _row(match: Match, played: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Returns the row of a match, None without a game."""
+    mine = [
+        g
+        for g in played
+        if (g["agent"], g["opponent"], g["seconds"]) == (match.agent, match.opponent, match.seconds)
+        and g["game"] < match.games
+    ]
+    if not mine:
+        return None
+    points = sum(g["points"] for g in mine)
+    low, high = wilson(points, len(mine))
+    nodes = [n for g in mine for n in g["nodes"]]
+    held = [n for g in mine for n in g["positions"]]
+    return {
+        "agent": match.agent,
+        "opponent": match.opponent,
+        "points": 100 * points / len(mine),
+        "games": len(mine),
+        "low": 100 * low,
+        "high": 100 * high,
+        "draws": sum(g["points"] == 0.5 for g in mine),
+        "seconds_per_move": float(np.mean([g["seconds_per_move"] for g in mine])),
+        "opponent_seconds": float(np.mean([g["opponent_seconds"] for g in mine])),
+        "nodes": float(np.median(nodes)) if nodes else None,
+        "positions_mean": float(np.mean(held)) if held else None,
+        "plies": float(np.mean([g["plies"] for g in mine])),
+        "points_paper": match.paper,
+    }
+
+
+def _figure(rows: list[dict[str, Any]]) -> Any:
+    """Returns a figure: points of each pair with intervals, those of the papers as crosses."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 0.45 * len(rows) + 1.2), layout="constrained")
+    axes, place = figure.subplots(), np.arange(len(rows))[::-1]
+    points = np.array([row["points"] for row in rows])
+    off = np.array([[row["points"] - row["low"], row["high"] - row["points"]] for row in rows])
+    axes.errorbar(points, place, xerr=np.maximum(off.T, 0), fmt="o", capsize=3, label="ours, 95 %")
+    paper = [(row["points_paper"], y) for row, y in zip(rows, place, strict=True)]
+    paper = [pair for pair in paper if pair[0] is not None]
+    if paper:
+        axes.plot(*zip(*paper, strict=True), "x", color="black", label="paper")
+    axes.axvline(50, color="grey", linewidth=0.8)
+    names = [f"{r['agent']} v {r['opponent']} ({r['games']})" for r in rows]
+    axes.set_yticks(place, names)
+    axes.set_xlim(0, 102)
+    axes.set_xlabel("points, % (games)")
+    axes.legend(loc="lower left")
+    return figure

@@ -1,0 +1,197 @@
+"""Agents that search trees of positions: `klss` and `obscuro`.
+
+Sources: Zhang & Sandholm 2021, section 7 and appendix D; 2025 (arXiv 2506.01242).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+
+import jax
+import numpy as np
+
+from jaxsolve.agents._beliefs import Mind, positions_of, with_beliefs
+from jaxsolve.game import Agent, EvaluatesPositions, Game
+from jaxsolve.search.knowledge import (
+    Effort,
+    Searched,
+    ValueFunction,
+    begin_turn,
+    search_turn,
+)
+
+SUPPORT = 3
+"""Actions that Obscuro mixes at most."""
+
+LEAST = 0.3
+"""Share of the time of a move that is left to the search, however long the belief took."""
+
+Log = Callable[[Mind, Searched], None]
+"""Gets what an agent knew and what its search found, at every decision."""
+
+
+def obscuro(
+    game: Game,
+    *,
+    seconds: float = 1.0,
+    effort: Effort | None = None,
+    value_fn: ValueFunction | None = None,
+    capacity: int = 1 << 18,
+    positions: int = 256,
+    max_states: int = 50_000,
+    mixed: int = SUPPORT,
+    opening: int = 0,
+    log: Log | None = None,
+    name: str = "obscuro",
+) -> Agent:
+    """Returns an agent that re-solves KLUSS subgames which grow where one side explores.
+
+    It plays its last strategy: the best action, or at most `mixed` of them where no infostate of
+    the opponent gains by the search.
+
+    Args:
+        game: the rules, of two players and without a chance start.
+        seconds: of a move.
+        effort: how long instead, with all its options.
+        value_fn: what leaves are worth; the game's own (`EvaluatesPositions`) by default, or 0.
+        capacity: nodes of a tree.
+        positions: at its root.
+        max_states: of the infoset that is followed exactly.
+        mixed: actions, 1 or more.
+        opening: first moves that are random.
+        log: of its searches.
+        name: for tables of results.
+
+    Raises:
+        ValueError: no such game, or an argument out of range.
+    """
+    if mixed < 1:
+        raise ValueError(f"mixed={mixed}: an agent plays at least 1 action")
+    search = _searching(
+        *(game, effort or Effort(seconds=seconds), value_fn, capacity, positions, log),
+        *("both", False, "one_sided"),
+    )
+
+    def choose(mind: Mind, legal: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        found = search(mind, rng)
+        policy = found.policy if found.safe else np.zeros(len(legal))
+        kept = np.argsort(-np.where(found.support > 0, policy, 0), kind="stable")[:mixed]
+        best, out = int(found.policy.argmax()), np.zeros(len(legal))
+        out[kept] = np.where(found.support[kept] > 0, policy[kept], 0)
+        out[best] += 1 - out.sum()
+        return _placed(found, legal, np.maximum(out, 0))
+
+    return with_beliefs(game, choose, name=name, max_states=max_states, opening=opening)
+
+
+def klss(
+    game: Game,
+    *,
+    seconds: float = 1.0,
+    effort: Effort | None = None,
+    value_fn: ValueFunction | None = None,
+    capacity: int = 1 << 18,
+    positions: int = 200,
+    max_states: int = 50_000,
+    opening: int = 0,
+    log: Log | None = None,
+    name: str = "klss",
+) -> Agent:
+    """Returns an agent that re-solves 1-KLSS subgames, one ply deeper whenever there is time.
+
+    It plays its average strategy. The paper's agent solves linear programs where this one runs
+    PCFR+, and makes root actions pay for what they do not find out, at most .01, which is left out.
+
+    Args:
+        game: the rules, of two players and without a chance start.
+        seconds: of a move.
+        effort: how long instead, with all its options.
+        value_fn: what leaves are worth; the game's own (`EvaluatesPositions`) by default, or 0.
+        capacity: nodes of a tree.
+        positions: at its root.
+        max_states: of the infoset that is followed exactly.
+        opening: first moves that are random.
+        log: of its searches.
+        name: for tables of results.
+
+    Raises:
+        ValueError: no such game, or an argument out of range.
+    """
+    search = _searching(
+        *(game, effort or Effort(seconds=seconds), value_fn, capacity, positions, log),
+        *("both", True, "deepening"),
+    )
+
+    def choose(mind: Mind, legal: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        found = search(mind, rng)
+        return _placed(found, legal, found.average)
+
+    return with_beliefs(game, choose, name=name, max_states=max_states, opening=opening)
+
+
+def _searching(
+    game: Game,
+    effort: Effort,
+    value_fn: ValueFunction | None,
+    capacity: int,
+    positions: int,
+    log: Log | None,
+    gadget: str,
+    frozen: bool,
+    growth: str,
+) -> Callable[[Mind, np.random.Generator], Searched]:
+    """Returns a function that searches for a mind, and keeps the search there."""
+    if positions < 1:
+        raise ValueError(f"positions={positions}: a search needs at least 1")
+    rules = positions_of(game)
+    if capacity < positions + rules.num_actions:
+        raise ValueError(
+            f"capacity={capacity}: {positions} positions and the moves of one need "
+            f"{positions + rules.num_actions} nodes"
+        )
+    if value_fn is None and isinstance(game, EvaluatesPositions):
+        value_fn = rules.evaluate if isinstance(rules, EvaluatesPositions) else game.evaluate
+    leaf = value_fn or _nothing
+    worth = jax.jit(jax.vmap(leaf))
+
+    def search(mind: Mind, rng: np.random.Generator) -> Searched:
+        states = mind.drawn(2 * positions, rng)
+        size = len(jax.tree.leaves(states)[0])
+        padded = jax.tree.map(lambda x: np.resize(x, (2 * positions, *x.shape[1:])), states)
+        values = np.asarray(worth(padded))[:size]
+        turn = begin_turn(
+            *(rules, mind.seat, mind.memory, states, values, mind.search),
+            capacity=capacity,
+            wanted=positions,
+            gadget=gadget,
+            frozen=frozen,
+            seed=int(rng.integers(2**31)),
+        )
+        left = effort
+        if effort.seconds is not None:  # following the positions has taken some of it
+            spent = time.perf_counter() - mind.began
+            left = dataclasses.replace(
+                effort, seconds=max(effort.seconds - spent, LEAST * effort.seconds)
+            )
+        found = search_turn(
+            rules, turn, leaf, effort=left, growth=growth, seed=int(rng.integers(2**20))
+        )
+        mind.search = found.before
+        if log is not None:
+            log(mind, found)
+        return found
+
+    return search
+
+
+def _nothing(state: object) -> jax.Array:
+    return jax.numpy.zeros(())
+
+
+def _placed(found: Searched, legal: np.ndarray, policy: np.ndarray) -> np.ndarray:
+    """Returns float [A]: a policy over the actions that were searched, by legal actions."""
+    if not np.array_equal(found.actions, legal):
+        raise RuntimeError("positions of one infoset differ in what is legal")
+    return policy

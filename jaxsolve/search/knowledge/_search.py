@@ -1,0 +1,250 @@
+"""The search of one turn: a tree of positions grows while PCFR+ runs on it, until time is up.
+
+`growth="one_sided"`: players take turns in exploring; leaves are drawn where the explorer looks
+around and the other plays as it does now (Zhang & Sandholm 2025, arXiv 2506.01242).
+`growth="deepening"`: at depth d all leaves above d open that one of the players comes to, and those
+deeper if both do (after Zhang & Sandholm 2021, appendix D, which opens one child where one player
+comes; here all children of a node open together).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxsolve.game import Game
+from jaxsolve.search.knowledge._host import positions_of, reach_of
+from jaxsolve.search.knowledge._root import Roots
+from jaxsolve.search.knowledge._solver import GrowingSolver, growing_solver
+from jaxsolve.search.knowledge._tree import PositionTree, ValueFunction, grow_in_place
+from jaxsolve.search.knowledge._turn import Before, Turn
+from jaxsolve.types import TERMINAL
+
+GROWTH = ("one_sided", "deepening")
+
+
+@dataclasses.dataclass(frozen=True)
+class Effort:
+    """How long a turn is searched.
+
+    Attributes:
+        seconds: until the answer; None for `rounds` alone.
+        rounds: of growth, at most.
+        iterations: of PCFR+ after each; with `seconds`, more where growth takes longer.
+        last: share of the seconds, or of all iterations, that come after growth has ended.
+        batch: leaves opened together.
+    """
+
+    seconds: float | None = 1.0
+    rounds: int = 10_000
+    iterations: int = 2
+    last: float = 0.3
+    batch: int = 128
+
+    def __post_init__(self) -> None:
+        if self.seconds is not None and not self.seconds > 0:
+            raise ValueError(f"seconds must be positive, not {self.seconds}")
+        if min(self.rounds, self.iterations, self.batch) < 1 or not 0 <= self.last < 1:
+            raise ValueError("rounds, iterations and batch are 1 or more, last is in [0, 1)")
+
+
+class Searched(NamedTuple):
+    """What a search found (A actions at P's infoset).
+
+    Attributes:
+        actions: int64 [A], of the game.
+        policy: float64 [A], the last strategy.
+        average: float64 [A].
+        support: float64 [A], the strategy when growth ended.
+        safe: whether the opponent stays out of every class.
+        value: to P.
+        before: for the next turn.
+        nodes, infosets, positions, depth, iterations: how much was searched.
+        seconds: it took.
+    """
+
+    actions: np.ndarray
+    policy: np.ndarray
+    average: np.ndarray
+    support: np.ndarray
+    safe: bool
+    value: float
+    before: Before
+    nodes: int
+    infosets: int
+    positions: int
+    depth: int
+    iterations: int
+    seconds: float
+
+
+class _Clock:
+    """When to stop: a share of the seconds, or never."""
+
+    def __init__(self, effort: Effort):
+        self.begin, self.effort = time.perf_counter(), effort
+
+    def spent(self) -> float:
+        return time.perf_counter() - self.begin
+
+    def over(self, share: float = 1.0) -> bool:
+        return self.effort.seconds is not None and self.spent() >= share * self.effort.seconds
+
+
+def search_turn(
+    game: Game,
+    turn: Turn,
+    value_fn: ValueFunction,
+    *,
+    effort: Effort | None = None,
+    growth: str = "one_sided",
+    seed: int = 0,
+) -> Searched:
+    """Returns what P should play at a turn.
+
+    Args:
+        game: the rules.
+        turn: where the search begins (`begin_turn`).
+        value_fn: what leaves are worth.
+        effort: how long.
+        growth: one of `GROWTH`.
+        seed: of the leaves that are drawn.
+
+    Raises:
+        ValueError: an unknown growth, or there is no room for the children of P's positions.
+    """
+    if growth not in GROWTH:
+        raise ValueError(f"growth must be one of {', '.join(GROWTH)}, not {growth!r}")
+    effort = effort or Effort()
+    grower = _Grower(game, turn.tree, turn.roots, value_fn, effort)
+    grower.solver.restore(turn.regret, turn.strategy)
+    grower.open(turn.own[~np.asarray(turn.tree.opened)[turn.own]])
+    grown = _one_sided if growth == "one_sided" else _deepening
+    grown(grower, seed)
+    support = grower.solver.read()
+    grower.finish()
+    read, tree, roots = grower.solver.read(), grower.tree, grower.roots
+    nodes = positions_of(tree)
+    opened = turn.own[np.asarray(tree.opened)[turn.own]]
+    if not len(opened):
+        size = len(tree.parent)
+        raise ValueError(f"capacity={size} has no room for the moves of one position")
+    below = np.flatnonzero(nodes.parent == opened[0])
+    order = np.argsort(nodes.action[below])
+    below = below[order]
+    worth = -(read.gain + roots.alternative)
+    edge = read.current if growth == "one_sided" else read.average
+    return Searched(
+        actions=nodes.action[below],
+        policy=read.current[below],
+        average=read.average[below],
+        support=support.current[below],
+        safe=float(read.enter.max()) == 0,
+        value=float(roots.share @ worth),
+        before=Before(tree, roots, read, edge, float(roots.share @ worth)),
+        nodes=len(nodes.parent),
+        infosets=grower.solver.num_infosets,
+        positions=len(turn.own),
+        depth=len(nodes.levels) - 1,
+        iterations=grower.iterations,
+        seconds=grower.clock.spent(),
+    )
+
+
+class _Grower:
+    """A tree with its solver."""
+
+    def __init__(
+        self,
+        game: Game,
+        tree: PositionTree,
+        roots: Roots,
+        value_fn: ValueFunction,
+        effort: Effort,
+    ):
+        self.game, self.value_fn, self.effort, self.roots = game, value_fn, effort, roots
+        self.clock, self.tree, self.iterations = _Clock(effort), tree, 0
+        self.solver: GrowingSolver = growing_solver(tree, roots)
+        self.room = max(game.num_actions, 32 * effort.batch)
+
+    def open(self, leaves: np.ndarray) -> None:
+        """Opens leaves, all of them unless the tree is full."""
+        batch, begin = self.effort.batch, time.perf_counter()
+        for first in range(0, len(leaves), batch):
+            some = np.full(batch, len(self.tree.parent), np.int32)
+            some[: len(leaves[first : first + batch])] = leaves[first : first + batch]
+            self.tree = grow_in_place(self.game, self.tree, some, self.room, self.value_fn)
+            if bool(self.tree.full):
+                break
+        self.solver.extend(self.tree)
+        self.growing = time.perf_counter() - begin
+
+    def iterate(self, iterations: int) -> None:
+        """Does some iterations of PCFR+."""
+        self.solver.iterate(iterations)
+        self.iterations += iterations
+
+    def balanced(self, share: float) -> None:
+        """Iterates as long as growth took, a few times at least."""
+        begin = time.perf_counter()
+        self.iterate(self.effort.iterations)
+        while self.effort.seconds is not None and not self.clock.over(share):
+            if time.perf_counter() - begin >= self.growing:
+                break
+            self.iterate(1)
+
+    def finish(self) -> None:
+        """Iterates on until time is up, or in proportion."""
+        if self.effort.seconds is None:
+            share = self.effort.last / (1 - self.effort.last)
+            self.iterate(max(1, round(share * self.iterations)))
+        while self.effort.seconds is not None and not self.clock.over():
+            self.iterate(1)
+
+    @property
+    def full(self) -> bool:
+        return bool(self.tree.full)
+
+
+def _one_sided(grower: _Grower, seed: int) -> None:
+    """Grows where one player explores and the other plays, in turns."""
+    effort, idle, share = grower.effort, 0, 1 - grower.effort.last
+    grower.iterate(effort.iterations)
+    for k in range(effort.rounds):
+        if grower.full or grower.clock.over(share) or idle == 2:
+            return
+        leaves = grower.solver.leaves(k % 2, effort.batch, (seed << 20) + k)
+        idle = 0 if len(leaves) else idle + 1
+        if len(leaves):
+            grower.open(leaves)
+        grower.balanced(share)
+
+
+def _deepening(grower: _Grower, seed: int) -> None:
+    """Grows where players come to, one ply deeper whenever nothing is left above."""
+    share, depth = 1 - grower.effort.last, 2
+    grower.iterate(grower.effort.iterations)
+    for _ in range(grower.effort.rounds):
+        if grower.full or grower.clock.over(share):
+            return
+        read = grower.solver.read()
+        nodes = positions_of(grower.tree)
+        wait = ~np.asarray(grower.tree.opened)[: len(nodes.parent)] & (nodes.actor != TERMINAL)
+        if not wait.any():
+            return
+        start = np.zeros(len(nodes.parent))
+        start[grower.roots.node] = grower.roots.weight
+        comes = [reach_of(nodes, read.average, i, start=start) > 0 for i in (0, 1)]
+        above = np.asarray(grower.tree.depth)[: len(nodes.parent)] < depth
+        both, one = comes[0] & comes[1], comes[0] | comes[1]
+        leaves = np.flatnonzero(wait & (both & above | one & above))
+        if not len(leaves):
+            leaves, depth = np.flatnonzero(wait & both), depth + 1
+        if not len(leaves):
+            leaves = np.flatnonzero(wait & one)
+        if len(leaves):
+            grower.open(leaves[: 8 * grower.effort.batch])
+        grower.balanced(share)
