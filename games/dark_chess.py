@@ -34,7 +34,9 @@ from jaxsolve.types import TERMINAL, Array
 from . import _chess_boards as boards
 from ._chess_drawing import as_svg, as_text
 from ._chess_fen import STARTS, Setup, read_fen, square_name, write_fen
+from ._chess_guess import guessed_boards
 from ._chess_moves import moved, possible_sources
+from ._chess_pgn import record, short_move
 from ._chess_state import CAPPED, DRAW, OVER, PLAYING, State, material, position_key, sides
 from ._chess_value import evaluation
 from ._chess_views import coloured, packed, view, view_codes
@@ -279,6 +281,28 @@ class DarkChess:
         board = as_text(coloured(self.view_of(seen[-1].private), player))
         return f"you are {side}; squares that you do not see are ?\n{board}"
 
+    def guessed(self, player: int, private: np.ndarray, count: int, seed: int) -> State:
+        """Returns leaves [count, ...], positions made up that look as a player sees them.
+
+        The player is to move; the other's pieces that are not seen stand on hidden squares, each
+        but the king with probability 1/2, and nobody may castle or take en passant.
+        """
+        seen = coloured(self.view_of(private), player)
+        boards = guessed_boards(seen, self.setup.board, player, count, seed)
+        wide = np.zeros((count, 8, 8), int)
+        wide[:, : self.board_size, : self.board_size] = boards
+        codes = 1 + np.arange(12).reshape(2, 6, 1, 1)
+        bits = wide.reshape(count, 1, 1, 2, 32) == codes
+        words = (bits << np.arange(32, dtype=np.uint64)).sum(-1).astype(np.uint32)
+        like = self.positions.init()
+        many = jax.tree.map(lambda x: jnp.broadcast_to(x, (count, *jnp.shape(x))), like)
+        return many._replace(
+            pieces=jnp.asarray(words),
+            turn=jnp.full(count, player, jnp.int8),
+            castling=jnp.zeros(count, jnp.uint8),
+            en_passant=jnp.full(count, -1, jnp.int8),
+        )
+
     def board_of(self, state: State, player: int | None = None) -> np.ndarray:
         """Returns int [size, size]: 0 empty, 1 to 6 White's, 7 to 12 Black's, -1 unseen.
 
@@ -298,6 +322,28 @@ class DarkChess:
         move = start.move + (start.turn + int(state.plies)) // 2
         board, numbers = self.board_of(state), (int(state.castling), int(state.en_passant))
         return write_fen(Setup(board, int(state.turn), *numbers, int(state.clock), move))
+
+    def pgn(self, actions: Sequence[int], names: tuple[str, str] = ("White", "Black")) -> str:
+        """Returns a game as PGN, with all that happened in it.
+
+        Args:
+            actions: of both players from the start; the game need not be over.
+            names: of White and Black.
+
+        Raises:
+            ValueError: an action is not legal.
+        """
+        state, moves = self.init(), list[str]()
+        step, legal_of = jax.jit(self.step), jax.jit(self.legal)
+        for k, action in enumerate(actions):
+            legal = np.flatnonzero(legal_of(state))
+            if int(action) not in legal:
+                raise ValueError(f"move {k + 1}: action {int(action)} is not legal")
+            words = [self.action_name(0, int(a)) for a in legal]
+            moves.append(short_move(self.board_of(state), self.action_name(0, int(action)), words))
+            state = step(state, jnp.int32(action))
+        result = {-1: "*", 0: "1-0", 1: "0-1"}.get(int(state.result), "1/2-1/2")
+        return record(moves, names, result, fen=self.fen, turn=self.setup.turn)
 
     def text(self, state: State, player: int | None = None) -> str:
         """Returns the board in lines, what `player` does not see as "?"; None shows everything."""

@@ -55,6 +55,7 @@ def main(quick: bool, out: Path) -> Report:
             if (name, plies) in known:
                 continue
             report.rows.append(measure(game, plies))
+            jax.clear_caches()  # every game has programs of its own, and their memory has a limit
             report.seconds = before + time.perf_counter() - begin
             report.save(out)
             print(f"{name} {plies or ''}: {report.rows[-1]['seconds']:.1f} s", flush=True)

@@ -25,7 +25,7 @@ from jaxsolve.public import Infoset, advance_infoset, start_infoset
 from jaxsolve.search.ismcts import first_world, remembered
 from jaxsolve.types import CHANCE, NOTHING, Array, PRNGKey
 
-GUESSES = 256
+GUESSES = 1024
 """Positions that are made up where none fits."""
 
 
@@ -83,8 +83,8 @@ def with_beliefs(
 ) -> Agent:
     """Returns an agent on the host that follows its infoset and chooses with it.
 
-    If no position fits what it saw, it warns, goes on with positions that the game makes up
-    (`GuessesPositions`), and follows these.
+    If no position fits what it saw (a sample may have lost the true one), it warns once, and goes
+    on from positions that the game makes up (`GuessesPositions`) whenever that happens.
 
     Args:
         game: the rules.
@@ -108,7 +108,7 @@ def with_beliefs(
         words = np.concatenate([[action if action >= 0 else NOTHING], public, private])
         mind.memory = np.asarray(_remembered(mind.memory, words.astype(np.int32)))
         mind.private = private
-        if mind.infoset.num_states and not mind.guessed:
+        if mind.infoset.num_states:
             shown = jnp.asarray(public), jnp.asarray(private)
             mind.infoset = advance_infoset(
                 rules, mind.infoset, mind.seat, action, *shown, max_states=max_states
@@ -136,7 +136,7 @@ def with_beliefs(
 
 def _believe(game: Game, mind: Mind, name: str, rng: np.random.Generator) -> None:
     """Makes positions up where none fits."""
-    if mind.infoset.num_states and not mind.guessed:
+    if mind.infoset.num_states:
         return
     if not isinstance(game, GuessesPositions):
         raise ValueError(f"{name}: no position of {game.name} fits what player {mind.seat} saw")

@@ -93,17 +93,19 @@ def determinized(
         states, sign = mind.drawn(positions, rng), 1.0 - 2.0 * mind.seat
         many = len(jax.tree.leaves(states)[0])
         states = jax.tree.map(lambda x: np.resize(x, (positions, *x.shape[1:])), states)
-        total, first = np.zeros(rules.num_actions), 0
+        total, times, first = np.zeros(rules.num_actions), np.zeros(rules.num_actions), 0
         while True:
             used = jnp.arange(positions) < many
             made, _, action, listed = children(states, used, jnp.int32(first))
             size = min(int(listed) - first, ROOM)
             found = replied(made, size, sign) if depth == 2 else np.asarray(values(made)[0])[:size]
             np.add.at(total, np.asarray(action)[:size], sign * found)
+            np.add.at(times, np.asarray(action)[:size], 1)
             first += ROOM
             if first >= int(listed):
                 break
-        score = total[legal] / many
+        # Positions that were made up may lack a move.
+        score = np.where(times > 0, total / np.maximum(times, 1), -np.inf)[legal]
         best = np.flatnonzero(score >= score.max() - 1e-9)
         return np.isin(np.arange(len(legal)), best) / len(best)
 

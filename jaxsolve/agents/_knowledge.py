@@ -15,6 +15,7 @@ import numpy as np
 from jaxsolve.agents._beliefs import Mind, positions_of, with_beliefs
 from jaxsolve.game import Agent, EvaluatesPositions, Game
 from jaxsolve.search.knowledge import (
+    GADGETS,
     Effort,
     Searched,
     ValueFunction,
@@ -42,6 +43,7 @@ def obscuro(
     positions: int = 256,
     max_states: int = 50_000,
     mixed: int = SUPPORT,
+    gadget: str = "both",
     opening: int = 0,
     log: Log | None = None,
     name: str = "obscuro",
@@ -60,6 +62,7 @@ def obscuro(
         positions: at its root.
         max_states: of the infoset that is followed exactly.
         mixed: actions, 1 or more.
+        gadget: "unsafe", "resolve", "maxmargin" or "both" (`search.knowledge.Roots`).
         opening: first moves that are random.
         log: of its searches.
         name: for tables of results.
@@ -69,19 +72,22 @@ def obscuro(
     """
     if mixed < 1:
         raise ValueError(f"mixed={mixed}: an agent plays at least 1 action")
+    if gadget not in GADGETS:
+        raise ValueError(f"gadget must be one of {', '.join(GADGETS)}, not {gadget!r}")
     search = _searching(
         *(game, effort or Effort(seconds=seconds), value_fn, capacity, positions, log),
-        *("both", False, "one_sided"),
+        *(gadget, False, "one_sided"),
     )
 
     def choose(mind: Mind, legal: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         found = search(mind, rng)
-        policy = found.policy if found.safe else np.zeros(len(legal))
-        kept = np.argsort(-np.where(found.support > 0, policy, 0), kind="stable")[:mixed]
-        best, out = int(found.policy.argmax()), np.zeros(len(legal))
-        out[kept] = np.where(found.support[kept] > 0, policy[kept], 0)
+        best, out = int(found.policy.argmax()), np.zeros(len(found.policy))
+        if found.safe:
+            steady = np.where(found.support > 0, found.policy, 0)
+            kept = np.argsort(-steady, kind="stable")[:mixed]
+            out[kept] = steady[kept]
         out[best] += 1 - out.sum()
-        return _placed(found, legal, np.maximum(out, 0))
+        return _placed(mind, found, legal, np.maximum(out, 0))
 
     return with_beliefs(game, choose, name=name, max_states=max_states, opening=opening)
 
@@ -126,7 +132,7 @@ def klss(
 
     def choose(mind: Mind, legal: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         found = search(mind, rng)
-        return _placed(found, legal, found.average)
+        return _placed(mind, found, legal, found.average)
 
     return with_beliefs(game, choose, name=name, max_states=max_states, opening=opening)
 
@@ -190,8 +196,14 @@ def _nothing(state: object) -> jax.Array:
     return jax.numpy.zeros(())
 
 
-def _placed(found: Searched, legal: np.ndarray, policy: np.ndarray) -> np.ndarray:
-    """Returns float [A]: a policy over the actions that were searched, by legal actions."""
-    if not np.array_equal(found.actions, legal):
+def _placed(mind: Mind, found: Searched, legal: np.ndarray, policy: np.ndarray) -> np.ndarray:
+    """Returns a policy over the legal actions, from one over the actions that were searched.
+
+    They are the same, unless positions had to be made up: these know nothing of castling.
+    """
+    if not mind.guessed and not np.array_equal(found.actions, legal):
         raise RuntimeError("positions of one infoset differ in what is legal")
-    return policy
+    out = np.where(np.isin(legal, found.actions), 0.0, -1.0)
+    out[out == 0] = policy[np.isin(found.actions, legal)]
+    out = np.maximum(out, 0)
+    return out / out.sum() if out.sum() > 0 else np.full(len(legal), 1 / len(legal))

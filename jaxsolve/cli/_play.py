@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from jaxsolve.game import Agent, Game
     from jaxsolve.tree import PublicTree
 
-AGENTS = ("resolving", "sog", "equilibrium", "uniform")
+AGENTS = ("resolving", "sog", "equilibrium", "uniform", "obscuro", "klss", "determinized")
+
+ON_POSITIONS = ("obscuro", "klss", "determinized")
+"""Those that hold positions possible which fit what they saw; nothing is listed."""
+
+SMALL = 1_000
+"""Actions up to which a game that values its positions is tried as a list first."""
 
 LISTED = 100_000
 """World states up to which a game is listed for an agent that nobody asked for by name."""
@@ -40,6 +46,10 @@ def play(
     matches: Annotated[int, typer.Option(help="how many; 0 for no end")] = 0,
     seat: Annotated[int, typer.Option(help="your seat in the first match; then by turns")] = 0,
     seed: Annotated[int, typer.Option(help="of the cards and of the agent")] = 0,
+    seconds: Annotated[float, typer.Option(help="of a move of obscuro and klss")] = 1.0,
+    pgn: Annotated[
+        Path | None, typer.Option(help="append finished games to this file (dark chess)")
+    ] = None,
     stack: Annotated[
         str | None, typer.Option(help='of holdem at full size, such as "200bb"; a blueprint\'s')
     ] = None,
@@ -49,11 +59,13 @@ def play(
 ) -> None:
     """Play a game against an agent. `?` is answered with help; end of input (Ctrl-D) stops.
 
-    Agents play on the compiled game. Two need no table and play on the rules: the uniform one, and
-    sog, whose search trees grow from the rules (--iterations is their number of simulations). By
-    default card games are searched (resolving), other small games solved (equilibrium), and the
-    agent of a large game is uniform. `play holdem` takes the agents of `holdem match` as well, such
-    as search:DIR; `range` there draws its range and what it takes yours for.
+    Agents play on the compiled game. Some need no table and play on the rules: the uniform one;
+    sog, whose search trees grow from the rules (--iterations is their number of simulations);
+    obscuro, klss and determinized, which hold possible what fits their observations (dark chess).
+    By default card games are searched (resolving), other small games solved (equilibrium), obscuro
+    plays a large game that values its positions, and the uniform agent any other. `play holdem`
+    takes the agents of `holdem match` as well, such as search:DIR; `range` there draws its range
+    and what it takes yours for.
     """
     if game == "holdem" and agent not in (None, *AGENTS):
         from jaxsolve.cli._play_holdem import play_holdem
@@ -68,15 +80,17 @@ def play(
         raise ValueError(f"unknown agent {agent!r}; choose one of {', '.join(AGENTS)}")
     if net is not None and agent not in (None, "sog"):
         raise ValueError(f"--net is the network of --agent sog, not of {agent}")
-    if matches < 0 or iterations < 1 or seat < 0:
-        raise ValueError("--matches and --seat must be 0 or more, --iterations positive")
+    if matches < 0 or iterations < 1 or seat < 0 or not seconds > 0:
+        raise ValueError("--matches and --seat must be 0 or more, --iterations, --seconds positive")
     check_game(game, listed=agent in ("resolving", "equilibrium"))
     _setup.start_jax()
     from jaxsolve import agents, evaluate
-    from jaxsolve.game import OpenSpielGame, load
+    from jaxsolve.game import OpenSpielGame, WritesGames, load
     from jaxsolve.tree import listed
 
     rules = load(game)
+    if pgn is not None and not isinstance(rules, WritesGames):
+        raise ValueError(f"--pgn: games of {game} are not written as PGN; dark_chess's are")
     if seat >= rules.num_players:
         raise ValueError(f"--seat must be below {rules.num_players}, the players of {game}")
     terminal = Terminal()
@@ -94,6 +108,9 @@ def play(
         if agent == "uniform" and not isinstance(rules, OpenSpielGame):
             arena: Arena = evaluate.rules_arena(rules, max_moves=10_000, max_rows=256)
             opponent = agents.uniform()
+        elif agent in ON_POSITIONS:
+            opponent = _on_positions(rules, agent, seconds)
+            arena = evaluate.rules_arena(rules, max_moves=10_000)
         elif agent == "sog":
             opponent = _from_rules(rules, net, iterations)
             arena = evaluate.rules_arena(rules)
@@ -110,7 +127,14 @@ def play(
         while not matches or played < matches:
             you = (seat + played) % rules.num_players
             terminal.wait("compiling the match" if not played else "dealing")
-            total += one_match(arena, rules, human, opponent, you, seed + played, terminal.tell)
+            won, actions = one_match(
+                arena, rules, human, opponent, you, seed + played, terminal.tell
+            )
+            total += won
+            if pgn is not None and isinstance(rules, WritesGames):
+                names = ("person", opponent.name) if you == 0 else (opponent.name, "person")
+                with pgn.open("a", encoding="utf-8") as file:
+                    file.write(rules.pgn(actions, names) + "\n")
             played += 1
             print(f"total {total:+g} after {played}\n", flush=True)
     except EOFError:
@@ -127,8 +151,8 @@ def one_match(
     you: int,
     seed: int,
     tell: Callable[[str], None] = print,
-) -> float:
-    """Returns what the human won in one match, and prints how it went.
+) -> tuple[float, list[int]]:
+    """Returns what the human won in one match and its actions, and prints how it went.
 
     Args:
         arena: where it is played.
@@ -152,17 +176,19 @@ def one_match(
     moves = zip(match.actors[0].tolist(), match.actions[0].tolist(), strict=True)
     path = " ".join(action_name(game, who, what) for who, what in moves if who != TERMINAL)
     tell(f"{path}: you {'win' if won > 0 else 'lose' if won < 0 else 'are even,'} {abs(won):g}")
-    return won
+    return won, [a for a in match.actions[0].tolist() if a >= 0]
 
 
 def _fitting(rules: Game) -> tuple[str, PublicTree | None]:
     """Returns the agent that fits a game, strong and soon there, and the tree if there is one."""
     import jaxsolve as js
     from jaxsolve.compiler import TooManyStatesError
-    from jaxsolve.game import OpenSpielGame, PgxGame
+    from jaxsolve.game import EvaluatesPositions, OpenSpielGame, PgxGame
 
     if isinstance(rules, PgxGame):
         return "uniform", None
+    if isinstance(rules, EvaluatesPositions) and rules.num_actions > SMALL:
+        return "obscuro", None
     try:
         tree = js.compile(rules, max_states=LISTED)
     except TooManyStatesError:
@@ -212,6 +238,16 @@ def _opponent(
     table = public_table(rules, cards=True)
     resolver = fixed_resolver(table, no_limit, js.pcfr_plus(), iterations=iterations)
     return agents.fixed(table.policy_of(tree, resolve_game(resolver, None)), name="resolving")
+
+
+def _on_positions(rules: Game, agent: str, seconds: float) -> Agent:
+    """Returns an agent that holds positions possible."""
+    from jaxsolve import agents
+
+    if agent == "determinized":
+        return agents.determinized(rules, depth=2)
+    made = agents.obscuro if agent == "obscuro" else agents.klss
+    return made(rules, seconds=seconds)
 
 
 def _from_rules(rules: Game, file: Path | None, simulations: int) -> Agent:

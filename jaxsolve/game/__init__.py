@@ -25,6 +25,7 @@ from jaxsolve.game._optional import HasPublicFeatures as HasPublicFeatures
 from jaxsolve.game._optional import NamesActions as NamesActions
 from jaxsolve.game._optional import NamesObservations as NamesObservations
 from jaxsolve.game._optional import Seen as Seen
+from jaxsolve.game._optional import WritesGames as WritesGames
 from jaxsolve.game._optional import action_name as action_name
 from jaxsolve.game._optional import observation_name as observation_name
 from jaxsolve.game._optional import transition_name as transition_name

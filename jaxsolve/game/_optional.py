@@ -115,6 +115,15 @@ class EvaluatesPositions(Protocol):
 
 
 @runtime_checkable
+class WritesGames(Protocol):
+    """A game whose course can be written down for other programs."""
+
+    def pgn(self, actions: Sequence[int], names: tuple[str, str]) -> str:
+        """Returns a game as PGN, from the actions of both players, named first player first."""
+        ...
+
+
+@runtime_checkable
 class GuessesPositions(Protocol):
     """A game that makes up positions which look as a player sees them."""
 

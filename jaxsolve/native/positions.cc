@@ -64,6 +64,7 @@ struct JaxsolveNodes {
 struct JaxsolvePositions {
   int player;  // who re-solves; the other one comes to the classes
   bool resolve, maxmargin;
+  double discount;  // regrets after iteration t count (t / (t + 1)) to this power
   std::vector<Class> classes;
   std::vector<int32_t> klass;   // [roots]
   std::vector<double> weight;   // [roots], sums to 1 in each class
@@ -135,6 +136,10 @@ struct JaxsolvePositions {
     chosen.regret = 1e-9;
   }
 
+  double Kept() const {
+    return std::pow(iterations / (iterations + 1.0), discount);
+  }
+
   double RootReach(const Class& c, double most) const {
     if (!resolve && !maxmargin) return c.share;
     if (!maxmargin) return c.share * c.enter;
@@ -189,6 +194,7 @@ struct JaxsolvePositions {
       }
     }
     const double w = static_cast<double>(iterations + 1) * (iterations + 1);
+    const double kept = Kept();
     for (Infoset& set : infosets) {
       if (set.player != player) continue;
       Sequence* s = &sequences[set.begin];
@@ -198,7 +204,7 @@ struct JaxsolvePositions {
         if (set.mass > 0) s[k].worth = s[k].gain / set.mass;
         s[k].average += w * own[set.first] * s[k].strategy;
         s[k].instant = s[k].gain - mean;
-        s[k].regret = Positive(s[k].regret + s[k].instant);
+        s[k].regret = Positive(kept * s[k].regret + s[k].instant);
         total += Positive(s[k].regret + s[k].instant);
       }
       for (int32_t k = 0; k < set.width; ++k)
@@ -212,16 +218,17 @@ struct JaxsolvePositions {
     for (Class& c : classes) c.gain = -c.alternative;
     for (size_t k = 0; k < roots.size(); ++k) classes[klass[k]].gain += flow[roots[k]];
     double mean = 0, total = 0;
+    const double kept = Kept();
     for (Class& c : classes) mean += c.pick * c.gain;
     for (Class& c : classes) {
       c.in_instant = (1 - c.enter) * c.gain;
       c.out_instant = -c.enter * c.gain;
-      c.in = Positive(c.in + c.in_instant);
-      c.out = Positive(c.out + c.out_instant);
+      c.in = Positive(kept * c.in + c.in_instant);
+      c.out = Positive(kept * c.out + c.out_instant);
       const double in = Positive(c.in + c.in_instant), out = Positive(c.out + c.out_instant);
       c.enter = in + out > 0 ? in / (in + out) : .5;
       c.pick_instant = c.gain - mean;
-      c.pick_regret = Positive(c.pick_regret + c.pick_instant);
+      c.pick_regret = Positive(kept * c.pick_regret + c.pick_instant);
       total += Positive(c.pick_regret + c.pick_instant);
     }
     for (Class& c : classes)
@@ -306,7 +313,7 @@ struct JaxsolvePositions {
 
 extern "C" {
 
-JaxsolvePositions* JaxsolvePositionsNew(int32_t player, int32_t gadget, int64_t classes,
+JaxsolvePositions* JaxsolvePositionsNew(int32_t player, int32_t gadget, double discount, int64_t classes,
                                         const double* alternative, const double* share,
                                         int64_t roots, const int64_t* root, const int32_t* klass,
                                         const double* weight) {
@@ -314,6 +321,7 @@ JaxsolvePositions* JaxsolvePositionsNew(int32_t player, int32_t gadget, int64_t 
   p->player = player;
   p->resolve = gadget & 1;
   p->maxmargin = gadget & 2;
+  p->discount = discount;
   for (int64_t j = 0; j < classes; ++j) {
     p->classes.push_back({alternative[j], share[j]});
     p->classes.back().pick = 1.0 / classes;

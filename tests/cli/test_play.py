@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -45,9 +46,10 @@ def test_a_match_is_played_to_its_end(on_rules: bool, capsys: pytest.CaptureFixt
     else:
         arena = evaluate.arena(tree)
         human = agents.person(rules, ask, print, label=tree.info.label)
-    won = one_match(arena, rules, human, agents.uniform(), 0, 3)
+    won, actions = one_match(arena, rules, human, agents.uniform(), 0, 3)
     shown = capsys.readouterr().out
     assert abs(won) in (1, 2)
+    assert len(actions) >= 4  # two cards, and what was done with them
     assert "'what?' is none of: 1 pass, 2 bet; ? for help" in shown
     assert ("pot 2: you paid 1, player 1 paid 1" if on_rules else "you know: J") in shown
     assert "you are player 0; so far: " in shown
@@ -78,6 +80,24 @@ def test_a_game_that_is_not_compiled_is_played(
     monkeypatch.setattr("builtins.input", typing(["pass"] * 20, []))
     play("kuhn(players=3)", agent="uniform", matches=2, seat=2)
     assert "after 2" in capsys.readouterr().out
+
+
+def test_a_person_plays_dark_chess_and_the_game_is_kept(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+):
+    """White may take the king in two moves, whatever the agent does."""
+    monkeypatch.setattr("builtins.input", typing(["a1a4"], []))
+    file = tmp_path / "games.pgn"
+    name = "dark_chess(fen=k3/4/4/R2K_w,plies=4)"
+    play(name, agent="determinized", matches=1, seat=0, pgn=file)
+    shown = capsys.readouterr().out
+    assert "you win 1" in shown
+    assert "squares that you do not see are ?" in shown
+    assert file.read_text().endswith("1. Rxa4 1-0\n\n")
+    with pytest.raises(ValueError, match="not written as PGN"):
+        play("kuhn", agent="uniform", pgn=file)
+    with pytest.raises(ValueError, match="without chance"):
+        play("kuhn", agent="obscuro")
 
 
 def test_hidden_moves_stay_hidden(

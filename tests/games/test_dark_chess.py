@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import pathlib
 import xml.etree.ElementTree as ElementTree
 
+import chess
+import chess.pgn
 import dark_chess_lockstep
 import jax
 import jax.numpy as jnp
@@ -197,6 +200,67 @@ def test_fen_there_and_back(fen: str) -> None:
     words += ("-", "-", "0", "1")[len(words) - 2 :]
     assert write_fen(game.setup) == " ".join(words)
     assert games.load(game.name) == game
+
+
+def test_games_are_written_as_programs_read_them() -> None:
+    """Chess as python-chess plays it: it understands every move as the one that was made."""
+    game = games.load("dark_chess")
+    words = {game.action_name(0, a): a for a in range(game.num_actions)}
+    rng, kinds = np.random.default_rng(0), set()
+    for _ in range(3):
+        board, actions = chess.Board(), []
+        while len(actions) < 60 and not board.is_game_over():
+            moves = sorted(board.legal_moves, key=str)
+            strong = [m for m in moves if m.promotion or board.is_castling(m)]
+            move = rng.choice(strong or moves)  # type: ignore[arg-type]
+            name = str(move).removesuffix("q")
+            actions.append(words[name])
+            board.push(move)
+        kept = chess.pgn.read_game(io.StringIO(game.pgn(actions, ("one", "two"))))
+        assert kept is not None
+        assert not kept.errors
+        assert kept.headers["White"] == "one"
+        assert kept.headers["Result"] == "*"
+        assert list(kept.mainline_moves()) == board.move_stack
+        kinds |= {c for m in game.pgn(actions).split() for c in m}
+    assert set("xOQNRB") <= kinds
+    with pytest.raises(ValueError, match="move 1: action 0 is not legal"):
+        game.pgn([0])
+
+
+def test_guessed_positions_look_as_what_was_seen() -> None:
+    game = games.load("dark_chess")
+    state = game.init()
+    for word in ("e2e4", "d7d5", "e4d5", "d8d5", "b1c3"):
+        legal = np.flatnonzero(game.legal(state))
+        action = next(a for a in legal if game.action_name(0, a) == word)
+        state = game.step(state, jnp.int32(action))
+    private = np.asarray(game.observe(state)[1][1])
+    made = game.guessed(1, private, 32, 0)
+    boards = set()
+    for k in range(32):
+        one = jax.tree.map(lambda x, k=k: x[k], made)
+        boards.add(tuple(game.board_of(one).reshape(-1).tolist()))
+    assert len(boards) > 16
+    seen = game.board_of(state, 1).reshape(-1)
+    for board in boards:
+        np.testing.assert_array_equal(np.array(board)[seen >= 0], seen[seen >= 0])
+        assert board.count(6) == 1
+        assert board.count(1) <= 8
+    assert (np.asarray(jax.vmap(game.positions.actor)(made)) == 1).all()
+
+
+def test_positions_are_valued_by_material_mobility_and_kings() -> None:
+    def value(fen: str) -> float:
+        game = games.load(f"dark_chess(fen={fen.replace(' ', '_')})")
+        return float(game.evaluate(game.init()))
+
+    assert value("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w") == pytest.approx(0, abs=1e-6)
+    assert value("k7/8/8/8/8/8/8/KQ6 b") > 0.9
+    assert value("kq6/8/8/8/8/8/8/K7 b") < -0.9
+    assert value("k7/8/8/8/8/8/8/QK6 w") > value("k7/8/8/8/8/8/8/QK6 b") > 0.9  # takes the king
+    flipped = value("4k3/pppp4/8/8/2B5/8/4PPPP/4K3 w"), value("4k3/4pppp/8/2b5/8/8/PPPP4/4K3 b")
+    assert flipped[0] == pytest.approx(-flipped[1], abs=0.05)
 
 
 def test_boards_draw_themselves_with_fog() -> None:

@@ -1,9 +1,12 @@
 """Trees of positions with infosets, grown from the rules in arrays of fixed size."""
 
 from jaxsolve.search.knowledge._host import Positions as Positions
+from jaxsolve.search.knowledge._host import best_response as best_response
 from jaxsolve.search.knowledge._host import positions_of as positions_of
+from jaxsolve.search.knowledge._host import values_of as values_of
 from jaxsolve.search.knowledge._nested import NestedPositions as NestedPositions
 from jaxsolve.search.knowledge._nested import nested_positions as nested_positions
+from jaxsolve.search.knowledge._root import GADGETS as GADGETS
 from jaxsolve.search.knowledge._root import Read as Read
 from jaxsolve.search.knowledge._root import Roots as Roots
 from jaxsolve.search.knowledge._root import single_root as single_root

@@ -23,8 +23,9 @@ class PlainSolver:
 
     REGRET, CHANGE, PLAY, AVERAGE, GAIN, WORTH, VISITS, MEAN, SQUARES = range(9)
 
-    def __init__(self, roots: Roots):
+    def __init__(self, roots: Roots, discount: float = 0.0):
         self.roots, self.num_nodes, self.iterations = roots, 0, 0
+        self.discount = discount
         j = len(roots.share)
         self.enter, self.pick = np.full(j, 0.5), np.full(j, 1 / j)
         self.in_regret, self.out_regret, self.pick_regret = np.zeros(j), np.zeros(j), np.zeros(j)
@@ -88,6 +89,9 @@ class PlainSolver:
         fits = min(width, self.width[at])
         self.sequence[below][:fits] = self.begin[at] + np.arange(fits)
 
+    def _kept(self) -> float:
+        return (self.iterations / (self.iterations + 1)) ** self.discount
+
     def _edges(self) -> np.ndarray:
         if not len(self.table):
             return self.odds.copy()
@@ -127,7 +131,7 @@ class PlainSolver:
             np.add.at(
                 flow, self.parent[level], flow[level] * np.where(mine[level], edge[level], 1.0)
             )
-        t, table = (self.iterations + 1) ** 2, self.table
+        t, table, kept = (self.iterations + 1) ** 2, self.table, self._kept()
         if len(table):
             at = mine & (self.sequence >= 0)
             table[:, self.GAIN] = np.bincount(self.sequence[at], flow[at], len(table))
@@ -143,19 +147,19 @@ class PlainSolver:
                 rows[:, self.WORTH] = rows[:, self.GAIN] / mass[k]
             rows[:, self.AVERAGE] += t * own[self.first[k]] * rows[:, self.PLAY]
             rows[:, self.CHANGE] = rows[:, self.GAIN] - rows[:, self.PLAY] @ rows[:, self.GAIN]
-            rows[:, self.REGRET] = np.maximum(rows[:, self.REGRET] + rows[:, self.CHANGE], 0)
+            rows[:, self.REGRET] = np.maximum(kept * rows[:, self.REGRET] + rows[:, self.CHANGE], 0)
             rows[:, self.PLAY] = _matched(rows[:, self.REGRET] + rows[:, self.CHANGE])
         if player != roots.player:
             self._update_classes(flow)
 
     def _update_classes(self, flow: np.ndarray) -> None:
-        roots, j = self.roots, len(self.enter)
+        roots, j, kept = self.roots, len(self.enter), self._kept()
         self.gain = np.bincount(roots.klass, flow[roots.node], j) - roots.alternative
         inside, outside = (1 - self.enter) * self.gain, -self.enter * self.gain
         change = self.gain - self.pick @ self.gain
-        self.in_regret = np.maximum(self.in_regret + inside, 0)
-        self.out_regret = np.maximum(self.out_regret + outside, 0)
-        self.pick_regret = np.maximum(self.pick_regret + change, 0)
+        self.in_regret = np.maximum(kept * self.in_regret + inside, 0)
+        self.out_regret = np.maximum(kept * self.out_regret + outside, 0)
+        self.pick_regret = np.maximum(kept * self.pick_regret + change, 0)
         both = np.stack([self.in_regret + inside, self.out_regret + outside], -1)
         self.enter = np.array([_matched(pair)[0] for pair in both])
         self.pick = _matched(self.pick_regret + change)

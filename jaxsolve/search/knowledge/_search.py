@@ -36,6 +36,7 @@ class Effort:
         iterations: of PCFR+ after each; with `seconds`, more where growth takes longer.
         last: share of the seconds, or of all iterations, that come after growth has ended.
         batch: leaves opened together.
+        discount: of regrets (`growing_solver`).
     """
 
     seconds: float | None = 1.0
@@ -43,6 +44,7 @@ class Effort:
     iterations: int = 2
     last: float = 0.3
     batch: int = 128
+    discount: float = 2.0
 
     def __post_init__(self) -> None:
         if self.seconds is not None and not self.seconds > 0:
@@ -167,7 +169,7 @@ class _Grower:
     ):
         self.game, self.value_fn, self.effort, self.roots = game, value_fn, effort, roots
         self.clock, self.tree, self.iterations = _Clock(effort), tree, 0
-        self.solver: GrowingSolver = growing_solver(tree, roots)
+        self.solver: GrowingSolver = growing_solver(tree, roots, discount=effort.discount)
         self.room = max(game.num_actions, 32 * effort.batch)
 
     def open(self, leaves: np.ndarray) -> None:

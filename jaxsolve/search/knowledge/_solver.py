@@ -53,15 +53,19 @@ class GrowingSolver(Protocol):
         ...
 
 
-def growing_solver(tree: PositionTree, roots: Roots) -> GrowingSolver:
+def growing_solver(tree: PositionTree, roots: Roots, *, discount: float = 0.0) -> GrowingSolver:
     """Returns a solver of a tree, in C++ where there is a compiler.
 
     Args:
         tree: of positions; nodes without a parent are its roots.
         roots: how they are reached.
+        discount: regrets after iteration t count (t / (t + 1)) to this power, so that those of
+            a tree that has grown since fade.
     """
     library = native.host_library("positions")
-    made = PlainSolver(roots) if library is None else NativeSolver(library, roots)
+    made = (
+        PlainSolver(roots, discount) if library is None else NativeSolver(library, roots, discount)
+    )
     made.extend(tree)
     return made
 
@@ -75,7 +79,7 @@ class _Nodes(ctypes.Structure):
 class NativeSolver:
     """`GrowingSolver` in C++."""
 
-    def __init__(self, library: ctypes.CDLL, roots: Roots):
+    def __init__(self, library: ctypes.CDLL, roots: Roots, discount: float = 0.0):
         self._library, self.num_nodes, self._classes = library, 0, len(roots.share)
         library.JaxsolvePositionsNew.restype = ctypes.c_void_p
         library.JaxsolvePositionsLeaves.restype = ctypes.c_int64
@@ -91,6 +95,7 @@ class NativeSolver:
             library.JaxsolvePositionsNew(
                 ctypes.c_int32(roots.player),
                 ctypes.c_int32(GADGETS.index(roots.gadget)),
+                ctypes.c_double(discount),
                 ctypes.c_int64(len(roots.share)),
                 *(_pointer(x) for x in given[:2]),
                 ctypes.c_int64(len(roots.node)),

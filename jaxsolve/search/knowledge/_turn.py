@@ -311,5 +311,7 @@ def _class_of(nodes: Positions, root: np.ndarray, klass: np.ndarray) -> np.ndarr
 def _names(states: State) -> list[bytes]:
     """Returns bytes that are equal for equal states, [S]."""
     leaves = [np.asarray(x) for x in jax.tree.leaves(states)]
+    if not len(leaves[0]):
+        return []
     rows = [np.ascontiguousarray(x.reshape(len(x), -1)).view(np.uint8) for x in leaves if x.size]
     return [row.tobytes() for row in np.concatenate(rows, 1)]

@@ -1,0 +1,144 @@
+"""Search on trees of positions that grow: solver, turns, and what they come to on small games."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+import pytest
+
+import games
+from jaxsolve import native
+from jaxsolve.search import knowledge
+from jaxsolve.search.ismcts import first_world
+from jaxsolve.search.knowledge._plain import PlainSolver
+from jaxsolve.search.knowledge._solver import NativeSolver
+
+KINGS = "dark_chess(fen=k3/4/2K1/4_w,plies=4)"
+PAWNS = "dark_chess(fen=3k/2pp/PP2/K3_w,plies=4,at_cap=material)"
+
+
+@pytest.fixture(autouse=True)
+def float64():
+    with jax.enable_x64(True):
+        yield
+
+
+def grown(name: str, capacity: int = 8192) -> knowledge.PositionTree:
+    """Returns a game's whole tree."""
+    game = games.load(name)
+    tree = knowledge.grow_breadth_first(game, knowledge.start_tree(game, capacity))
+    assert not bool(tree.full)
+    return tree
+
+
+def library():
+    """Returns the native code."""
+    found = native.host_library("positions")
+    if found is None:
+        pytest.skip("no C++ compiler: there is nothing to compare the NumPy form with")
+    return found
+
+
+@pytest.mark.parametrize("gadget", ["unsafe", "resolve", "maxmargin", "both"])
+def test_native_and_plain_solvers_have_the_same_numbers_while_the_tree_grows(gadget: str):
+    game = games.load(KINGS)
+    one = np.ones(1)
+    roots = knowledge.single_root()._replace(gadget=gadget, player=1, alternative=0.3 * one)
+    tree = knowledge.start_tree(game, 4096)
+    first, second = NativeSolver(library(), roots, 1.5), PlainSolver(roots, 1.5)
+    for k in range(12):
+        first.extend(tree)
+        second.extend(tree)
+        for solver in (first, second):
+            solver.iterate(3)
+        for name, x, y in zip(knowledge.Read._fields, first.read(), second.read(), strict=True):
+            np.testing.assert_allclose(x, y, atol=1e-9, err_msg=name)
+        leaves = first.leaves(k % 2, 8, k)
+        np.testing.assert_array_equal(leaves, second.leaves(k % 2, 8, k))
+        assert len(set(leaves.tolist())) == len(leaves)
+        some = np.pad(leaves, (0, 8 - len(leaves)), constant_values=4096)
+        tree = knowledge.grow(game, tree, some, 4 * game.num_actions)
+    assert int(tree.num_nodes) > 50
+
+
+@pytest.mark.parametrize(("name", "value"), [("kuhn", -1 / 18), (KINGS, 0.5)])
+def test_a_whole_tree_is_solved(name: str, value: float):
+    """Kuhn's value is known; the other one by the linear program (tests/games)."""
+    tree = grown(name)
+    solver = knowledge.growing_solver(tree, knowledge.single_root())
+    solver.iterate(500)
+    nodes = knowledge.positions_of(tree)
+    edge = solver.read().average
+    for player in (0, 1):
+        answered = knowledge.best_response(nodes, edge, player)
+        assert knowledge.values_of(nodes, answered)[0] == pytest.approx(value, abs=1e-3)
+
+
+def test_a_turn_has_the_weights_and_alternatives_of_the_subgame():
+    """Against `knowledge_subgame`, at each second decision of Black with pawns."""
+    game, tree = games.load(PAWNS), grown(PAWNS)
+    roots = knowledge.single_root()
+    solver = knowledge.growing_solver(tree, roots)
+    solver.iterate(20)  # rough, so that there are gifts
+    read = solver.read()
+    nodes = knowledge.positions_of(tree)
+    before = knowledge.Before(tree, roots, read, read.average, None)
+    depth = np.asarray(tree.depth)[: len(nodes.parent)]
+    state = jax.tree.map(lambda x: np.asarray(x)[:0], tree.worlds.state)
+    checked = 0
+    for name in np.unique(nodes.memory[(nodes.actor == 1) & (depth == 3), 1]):
+        memory = np.array([name >> np.uint64(32), name & np.uint64(0xFFFFFFFF)], np.uint32)
+        options = {"alternative": "estimate", "reach": "estimate"}
+        part = knowledge.knowledge_subgame(tree, read.average, 1, name, **options)
+        if part is None:
+            continue
+        turn = knowledge.begin_turn(
+            *(game, 1, memory, state, np.zeros(0), before), capacity=8192, frozen=True
+        )
+        classes = np.asarray(turn.tree.worlds.memory)[turn.roots.node, 0].astype(np.uint64)
+        classes = (classes[:, 0] << np.uint64(32)) | classes[:, 1]
+        first = [int(np.flatnonzero(turn.roots.klass == j)[0]) for j in range(len(part.classes))]
+        order = np.argsort(classes[first])
+        np.testing.assert_array_equal(classes[first][order], part.classes)
+        np.testing.assert_allclose(turn.roots.alternative[order], part.alternative, atol=1e-6)
+        for j in range(len(first)):
+            assert turn.roots.weight[turn.roots.klass == j].sum() == pytest.approx(1)
+        assert turn.drawn == 0
+        assert turn.roots.share.sum() == pytest.approx(1)
+        checked += 1
+    assert checked > 20
+
+
+def test_a_search_of_everything_finds_the_value():
+    game = games.load(KINGS)
+    world = first_world(game)
+    states = jax.tree.map(lambda x: np.asarray(x)[None], world.state)
+    for growth in ("one_sided", "deepening"):
+        turn = knowledge.begin_turn(
+            game, 0, np.asarray(world.memory[0]), states, np.zeros(1), None, capacity=4096
+        )
+        effort = knowledge.Effort(seconds=None, rounds=400, iterations=4, batch=8)
+        found = knowledge.search_turn(
+            game, turn, lambda state: jax.numpy.zeros(()), effort=effort, growth=growth
+        )
+        assert found.value == pytest.approx(0.5, abs=0.02)
+        assert found.average.sum() == pytest.approx(1)
+        assert found.nodes < 912  # of the whole tree
+
+
+def test_what_makes_no_search_is_refused():
+    game = games.load(KINGS)
+    world = first_world(game)
+    nothing = jax.tree.map(lambda x: np.asarray(x)[None][:0], world.state)
+    memory = np.asarray(world.memory[0])
+    with pytest.raises(ValueError, match="no position fits"):
+        knowledge.begin_turn(game, 0, memory, nothing, np.zeros(0), None, capacity=64)
+    one = jax.tree.map(lambda x: np.asarray(x)[None], world.state)
+    turn = knowledge.begin_turn(game, 0, memory, one, np.zeros(1), None, capacity=4)
+    with pytest.raises(ValueError, match="capacity=4 has no room"):
+        knowledge.search_turn(game, turn, lambda state: jax.numpy.zeros(()))
+    with pytest.raises(ValueError, match="growth must be one of"):
+        knowledge.search_turn(game, turn, lambda state: jax.numpy.zeros(()), growth="all")
+    for wrong in ({"seconds": 0.0}, {"rounds": 0}, {"last": 1.0}):
+        with pytest.raises(ValueError, match=r"positive|1 or more"):
+            knowledge.Effort(**wrong)
