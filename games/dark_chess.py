@@ -244,8 +244,8 @@ class DarkChess:
     def evaluate(self, state: State) -> Array:
         """Returns float []: what a position is worth to White, a guess in (-1, 1).
 
-        tanh of pawns by 6: material, squares that pieces reach, those beside the other's king, and
-        a king that the side to move can take.
+        tanh of pawns by 6: material, the best capture of the side to move, squares that pieces
+        attack, those beside the other's king, and a king that the side to move can take.
         """
         return evaluation(state, self.board_size)
 

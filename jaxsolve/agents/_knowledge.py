@@ -29,6 +29,10 @@ SUPPORT = 3
 LEAST = 0.3
 """Share of the time of a move that is left to the search, however long the belief took."""
 
+POSITIONS, PER_SECOND = (16, 256), 80
+"""Positions at the root of a tree at least and at most, and for each second of a move: one core has
+to open every reply to every move of each, some 900 nodes in dark chess, before it looks deeper."""
+
 Log = Callable[[Mind, Searched], None]
 """Gets what an agent knew and what its search found, at every decision."""
 
@@ -40,7 +44,7 @@ def obscuro(
     effort: Effort | None = None,
     value_fn: ValueFunction | None = None,
     capacity: int = 1 << 18,
-    positions: int = 256,
+    positions: int | None = None,
     max_states: int = 50_000,
     mixed: int = SUPPORT,
     gadget: str = "both",
@@ -59,7 +63,7 @@ def obscuro(
         effort: how long instead, with all its options.
         value_fn: what leaves are worth; the game's own (`EvaluatesPositions`) by default, or 0.
         capacity: nodes of a tree.
-        positions: at its root.
+        positions: at its root, 80 for each second, 16 to 256, by default.
         max_states: of the infoset that is followed exactly.
         mixed: actions, 1 or more.
         gadget: "unsafe", "resolve", "maxmargin" or "both" (`search.knowledge.Roots`).
@@ -99,7 +103,7 @@ def klss(
     effort: Effort | None = None,
     value_fn: ValueFunction | None = None,
     capacity: int = 1 << 18,
-    positions: int = 200,
+    positions: int | None = None,
     max_states: int = 50_000,
     opening: int = 0,
     log: Log | None = None,
@@ -116,7 +120,7 @@ def klss(
         effort: how long instead, with all its options.
         value_fn: what leaves are worth; the game's own (`EvaluatesPositions`) by default, or 0.
         capacity: nodes of a tree.
-        positions: at its root.
+        positions: at its root, 80 for each second, 16 to 256, by default.
         max_states: of the infoset that is followed exactly.
         opening: first moves that are random.
         log: of its searches.
@@ -142,13 +146,17 @@ def _searching(
     effort: Effort,
     value_fn: ValueFunction | None,
     capacity: int,
-    positions: int,
+    positions: int | None,
     log: Log | None,
     gadget: str,
     frozen: bool,
     growth: str,
 ) -> Callable[[Mind, np.random.Generator], Searched]:
     """Returns a function that searches for a mind, and keeps the search there."""
+    if positions is None:
+        least, most = POSITIONS
+        positions = most if effort.seconds is None else round(PER_SECOND * effort.seconds)
+        positions = min(max(positions, least), most, max(capacity - game.num_actions, 1))
     if positions < 1:
         raise ValueError(f"positions={positions}: a search needs at least 1")
     rules = positions_of(game)

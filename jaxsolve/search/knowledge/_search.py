@@ -42,7 +42,7 @@ class Effort:
     seconds: float | None = 1.0
     rounds: int = 10_000
     iterations: int = 2
-    last: float = 0.3
+    last: float = 0.2
     batch: int = 128
     discount: float = 2.0
 
