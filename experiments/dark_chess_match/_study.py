@@ -53,15 +53,15 @@ class Match:
 
 
 FULL = (
-    Match("klss", "random", 40, 0.25),
-    Match("obscuro", "random", 40, 0.25),
-    Match("klss", "greedy", 40, 0.25),
-    Match("obscuro", "greedy", 40, 0.25),
-    Match("klss", "depth-1", 100, 0.25, 59.5),
-    Match("obscuro", "depth-1", 100, 0.25),
-    Match("obscuro", "klss", 220, 0.25, 85.1),
-    Match("klss", "depth-2", 200, 1.0),
-    Match("obscuro", "depth-2", 200, 1.0),
+    Match("klss", "random", 20, 0.2),
+    Match("obscuro", "random", 20, 0.2),
+    Match("klss", "greedy", 20, 0.2),
+    Match("obscuro", "greedy", 20, 0.2),
+    Match("klss", "depth-1", 60, 0.2, 59.5),
+    Match("obscuro", "depth-1", 40, 0.2),
+    Match("obscuro", "klss", 220, 0.2, 85.1),
+    Match("obscuro", "depth-2", 60, 1.0),
+    Match("klss", "depth-2", 30, 1.0),
 )
 QUICK = (
     Match("klss", "random", 4, 0.2),

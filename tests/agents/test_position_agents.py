@@ -54,7 +54,7 @@ def test_a_match_is_played_and_the_true_position_is_always_possible(kind: str):
 
 
 def test_determinised_search_takes_a_king_and_sees_a_reply():
-    """White can take the king at once; in the second position a knight, or a pawn about to promote."""
+    """White can take the king; in the second position a knight, or a pawn about to promote."""
     takes = games.load("dark_chess(fen=k3/4/4/R2K_w,plies=4)")
     for depth in (1, 2):
         match = played(takes, [agents.determinized(takes, depth=depth), agents.uniform()])
