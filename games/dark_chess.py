@@ -238,8 +238,12 @@ class DarkChess:
         """Returns float [2]: 1 and -1 for the taken king, zeros for a draw, else by `at_cap`."""
         won = jnp.where(state.result <= 1, 1.0 - 2.0 * state.result, 0.0)
         if self.at_cap == "material":
-            won = jnp.where(state.result == CAPPED, jnp.tanh(material(state) / 6), won)
+            won = jnp.where(state.result == CAPPED, self.material(state), won)
         return jnp.stack([won, -won])
+
+    def material(self, state: State) -> Array:
+        """Returns float []: tanh of the pawns that White's pieces are worth more, by 6."""
+        return jnp.tanh(material(state) / 6)
 
     def evaluate(self, state: State) -> Array:
         """Returns float []: what a position is worth to White, a guess in (-1, 1).

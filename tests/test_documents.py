@@ -35,6 +35,9 @@ NOT_RUN = {
 }
 """Commands that are only parsed, and why."""
 
+LONG = ("modicum_hunl", "flop_search", "pluribus_six", "dark_chess_match")
+"""Studies whose quick form takes minutes: only parsed, tests/experiments runs them in small."""
+
 
 class Block(NamedTuple):
     line: int
@@ -59,17 +62,17 @@ def commands(page: str) -> list[list[str]]:
 
 
 def to_run(words: Sequence[str]) -> bool:
-    if words[:2] == ["jaxsolve", "reproduce"]:
-        return len(words) == 2 or "--quick" in words
+    if words[:2] == ["jaxsolve", "reproduce"] and (len(words) == 2 or "--quick" in words):
+        return words[2:3] not in ([study] for study in LONG)
     if words[:2] == ["jaxsolve", "view"]:
         return "--export" in words
     return not any(" ".join(words).startswith(start) for start in NOT_RUN)
 
 
 def shorter(words: Sequence[str]) -> list[str]:
-    """The same command with six seconds of training, and two sampled boards."""
+    """The same command with six seconds of training, two sampled boards and sixty hands."""
     out = list(words)
-    for option, value in (("--minutes", "0.1"), ("--boards", "2")):
+    for option, value in (("--minutes", "0.1"), ("--boards", "2"), ("--hands", "60")):
         if option in out and out[out.index(option) + 1].isdecimal():
             out[out.index(option) + 1] = value
     return out

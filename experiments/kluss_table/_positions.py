@@ -1,17 +1,15 @@
-"""Small positions of dark chess, and blueprints that look some plies ahead."""
+"""Small positions of dark chess, and searches of their trees that look some plies ahead."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 import games
-import jaxsolve as js
-from jaxsolve import subgame
-from jaxsolve.game import Game
-from jaxsolve.tree import uniform_policy, with_probabilities
+from jaxsolve.search import knowledge
 
 
 class Position(NamedTuple):
@@ -48,44 +46,89 @@ POSITIONS = (
 """Small ones first; the last three are those of which the documentation gives the values."""
 
 
-def rules(position: Position, plies: int | None = None) -> Game:
-    """Returns the rules of a position, to its end or with values of material after some plies."""
+CAPACITY = 1 << 16
+"""Nodes of a tree; the largest has 49,771."""
+
+ITERATIONS = 2_000
+"""Iterations of PCFR+ in each search."""
+
+SEARCHES: dict[str, dict[str, Any]] = {
+    "unsafe": {"gadget": "unsafe"},
+    "klss": {},
+    "kluss": {"frozen": False},
+}
+"""Searches at every infoset, as options of `knowledge_subgame`."""
+
+
+class Tree(NamedTuple):
+    """A position's whole tree.
+
+    Attributes:
+        tree: all N nodes.
+        nodes: the same on the host.
+        leaf: float64 [N], what nodes are worth by material.
+    """
+
+    tree: knowledge.PositionTree
+    nodes: knowledge.Positions
+    leaf: np.ndarray
+
+
+def rules(position: Position) -> games.DarkChess:
+    """Returns the rules of a position."""
     whole: Any = games.load(
         f"dark_chess(fen={position.fen.replace(' ', '_')},plies={position.plies})"
     )
-    if plies is None or plies >= position.plies:
-        return dataclasses.replace(whole, at_cap=position.at_cap)
-    return dataclasses.replace(whole, plies=plies, at_cap="material")
+    return dataclasses.replace(whole, at_cap=position.at_cap)
 
 
-def look_ahead(tree: js.PublicTree, position: Position, plies: int) -> js.Policy:
-    """Returns the equilibrium of the first plies, valued by material there, and uniform beyond.
+def whole_tree(game: games.DarkChess) -> Tree:
+    """Returns all nodes of a small game of dark chess.
+
+    Raises:
+        ValueError: they do not fit.
+    """
+    tree = knowledge.grow_breadth_first(game, knowledge.start_tree(game, CAPACITY))
+    if bool(tree.full):
+        raise ValueError(f"{game.name} has more than {CAPACITY} nodes")
+    nodes = knowledge.positions_of(tree)
+    leaf = jax.jit(jax.vmap(game.material))(tree.worlds.state)
+    return Tree(tree, nodes, np.asarray(leaf, np.float64)[: len(nodes.parent)])
+
+
+def blueprint(whole: Tree, plies: int) -> np.ndarray:
+    """Returns float64 [N], edges of the equilibrium of the first plies, valued by material there.
+
+    Beyond it both players are uniform.
+    """
+    near = knowledge.beginning(whole.tree, whole.nodes, plies, whole.leaf)
+    solver = knowledge.growing_solver(near, knowledge.single_root())
+    solver.iterate(ITERATIONS)
+    nodes, known = whole.nodes, solver.read().average
+    width = np.bincount(nodes.parent[1:], minlength=len(nodes.parent))
+    edge = np.where(nodes.chooser >= 0, 1 / np.maximum(nodes.above(width), 1), nodes.odds)
+    edge[: len(known)] = known
+    return edge
+
+
+def re_solved(whole: Tree, plies: int) -> dict[str, float]:
+    """Returns what White's strategies are worth against a best response, by name.
 
     Args:
-        tree: the whole game.
-        position: its position.
-        plies: at most as many as the game has.
+        whole: the tree on which play is measured.
+        plies: seen by each search, the first one's strategy being the blueprint.
     """
-    short = js.compile(rules(position, plies))
-    found = js.solve_lp(short)
-    near, far = subgame.index_of(short), subgame.index_of(tree)
-    size = near.table.num_states
-    for key in ("parent", "action"):
-        if not np.array_equal(getattr(near.table, key), getattr(far.table, key)[:size]):
-            raise RuntimeError("the shorter game is not how the longer one begins")
-    made = []
-    for i in range(2):
-        old, new = near.seats[i], far.seats[i]
-        out = (1 / new.rows.width)[new.rows.row_of].astype(np.float64)
-        known = subgame.probabilities(near, found.policy, i)
-        acting = np.flatnonzero(near.table.actor == i)
-        pairs = (old.row_at[near.table.infostate[acting, i]], far.table.infostate[acting, i])
-        for row, other in np.unique(np.stack([pairs[0], new.row_at[pairs[1]]], 1), axis=0):
-            out[_entries(new, other)] = known[_entries(old, row)]
-        made.append(out)
-    return with_probabilities(uniform_policy(tree), made)
-
-
-def _entries(seat: Any, row: int) -> slice:
-    """Returns where the actions of an infoset lie in an array of entries."""
-    return slice(*(seat.rows.offset[row : row + 2] - seat.rows.roots))
+    edge, worth = blueprint(whole, plies), dict[str, float]()
+    for name, options in SEARCHES.items():
+        found = knowledge.nested_positions(
+            whole.tree,
+            edge,
+            0,
+            look_ahead=plies,
+            leaf=whole.leaf,
+            iterations=ITERATIONS,
+            **options,
+        )
+        worth |= {"blueprint": found.blueprint_worst_case, name: found.worst_case}
+        worth["searches"] = found.solved
+    return worth

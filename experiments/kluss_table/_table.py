@@ -1,12 +1,14 @@
 """Exploitability of blueprints, and of what KLSS and KLUSS make of them at every infoset.
 
-Player 0 re-solves with maxmargin to the end of the game; exploitability is one-sided, the value of
-the game less what the strategy is worth against a best response. On the games of Zhang & Sandholm
-2021, table 1, blueprints and units are theirs. On small boards of dark chess a blueprint is the
-equilibrium of the first plies, valued by material there, and uniform beyond. The optimum of a
-subgame is seldom unique, and what is left depends on which one a solver finds: PCFR+ started
-uniformly finds `klss` and `kluss`, the linear program `klss_lp` and `kluss_lp`. Everything is
-float64. A stopped run goes on from the rows that it has.
+Player 0 re-solves with maxmargin; exploitability is one-sided, the value of the game less what the
+strategy is worth against a best response. On the games of Zhang & Sandholm 2021, table 1, searches
+see the end of the game, blueprints and units are the paper's. On small boards of dark chess each
+search sees `look_ahead` plies, values what it cannot see by material, and has its alternative
+values from the search above; the blueprint is the strategy of the first one and uniform beyond,
+and `unsafe` re-solves without a gadget. The optimum of a subgame is seldom unique, and what is
+left depends on which one a solver finds: PCFR+ started uniformly finds `klss` and `kluss`, the
+linear program, where searches see the end, `klss_lp` and `kluss_lp`. Everything is float64. A
+stopped run goes on from the rows that it has.
 """
 
 from __future__ import annotations
@@ -23,8 +25,9 @@ import games
 import jaxsolve as js
 from experiments._report import Report
 from experiments.klss_table1._games import LINES, blueprint
-from experiments.kluss_table._positions import POSITIONS, Position, look_ahead, rules
+from experiments.kluss_table._positions import POSITIONS, Position, re_solved, rules, whole_tree
 from jaxsolve import search
+from jaxsolve.tree import uniform_policy
 
 TOLERANCE = 1e-6
 """Gap at which CFR leaves a subgame, in units of the largest payoff."""
@@ -35,7 +38,10 @@ ITERATIONS = 5_000
 QUICK_LINES = ("Kuhn poker", "2x2 abrupt dark hex")
 """Games of table 1 in the quick run."""
 
-SHOWN = ("game", "look_ahead", "blueprint", "klss", "kluss", "klss_lp", "kluss_lp", "seconds")
+SHOWN = (
+    *("game", "look_ahead", "blueprint", "unsafe", "klss", "kluss", "klss_lp", "kluss_lp"),
+    "seconds",
+)
 
 
 def main(quick: bool, out: Path) -> Report:
@@ -74,16 +80,37 @@ def measure(game: str | Position, plies: int | None) -> dict[str, Any]:
     begin = time.perf_counter()
     if isinstance(game, str):
         line = next(x for x in LINES if x.label == game)
-        tree, unit, name = js.compile(games.load(line.game)), float(line.unit), game
+        tree, unit = js.compile(games.load(line.game)), float(line.unit)
         weak = blueprint(tree, line)
-        policy, floor = weak.policy, weak.floors[0]
+        row = _listed(tree, weak.policy, unit, weak.floors[0], ("pcfr+", "lp"))
+        name = game
     else:
-        tree, unit, name, floor = js.compile(rules(game)), 1.0, named(game), None
-        policy = look_ahead(tree, game, plies or 1)
-    value = js.solve_lp(tree).value
-    row: dict[str, Any] = {"game": name, "look_ahead": plies, "value": value}
+        name, tree = named(game), js.compile(rules(game))
+        row = {"value": js.solve_lp(tree).value}
+        found = re_solved(whole_tree(rules(game)), plies or 1)
+        row["searches"] = found.pop("searches")
+        row |= {key: row["value"] - worth for key, worth in found.items()}
+        if plies == game.plies:
+            exact = _listed(tree, uniform_policy(tree), 1.0, None, ("lp",))
+            row |= {key: exact[key] for key in ("klss_lp", "kluss_lp")}
+    row = {"game": name, "look_ahead": plies, **row}
     row["states"], row["infosets"] = tree.info.num_states, sum(tree.info.num_infosets)
-    for method, ending in (("pcfr+", ""), ("lp", "_lp")):
+    row["seconds"] = time.perf_counter() - begin
+    return {k: float(v) if isinstance(v, np.floating) else v for k, v in row.items()}
+
+
+def _listed(
+    tree: js.PublicTree,
+    policy: js.Policy,
+    unit: float,
+    floor: np.ndarray | None,
+    methods: tuple[str, ...],
+) -> dict[str, Any]:
+    """Returns what KLSS and KLUSS make of a blueprint of a compiled game, looking to the end."""
+    value = js.solve_lp(tree).value
+    row: dict[str, Any] = {"value": value}
+    for method in methods:
+        ending = "_lp" if method == "lp" else ""
         for key, frozen in (("klss", True), ("kluss", False)):
             found = search.nested(
                 tree,
@@ -99,8 +126,7 @@ def measure(game: str | Position, plies: int | None) -> dict[str, Any]:
             row["blueprint"] = (value - found.blueprint_worst_case[0]) / unit
             row[key + ending] = (value - found.worst_case[0]) / unit
             row[f"{key}{ending}_gap"] = found.gap / unit
-    row["seconds"] = time.perf_counter() - begin
-    return {k: float(v) if isinstance(v, np.floating) else v for k, v in row.items()}
+    return row
 
 
 def _tasks(quick: bool) -> Iterator[tuple[str | Position, int | None]]:
@@ -109,5 +135,5 @@ def _tasks(quick: bool) -> Iterator[tuple[str | Position, int | None]]:
         if line.label in QUICK_LINES or not quick:
             yield line.label, None
     for position in POSITIONS[:3] if quick else POSITIONS:
-        for plies in (2,) if quick else range(1, position.plies):
+        for plies in (2,) if quick else range(2, position.plies + 1):
             yield position, plies

@@ -56,8 +56,8 @@ double Positive(double x) { return std::max(x, 0.0); }
 struct JaxsolveNodes {
   const int32_t* parent;
   const int32_t* actor;
-  const float* odds;
-  const float* value;
+  const double* odds;   // of the nodes that are new
+  const double* value;  // of the nodes that are new
   const uint32_t* memory;  // [N, 2, 2]
 };
 
@@ -90,8 +90,8 @@ struct JaxsolvePositions {
     for (auto* x : {&odds, &value, &reach, &own, &flow}) x->resize(count, 0);
     for (int64_t i = before; i < count; ++i) {
       parent[i] = nodes.parent[i];
-      odds[i] = nodes.odds[i];
-      value[i] = nodes.value[i];
+      odds[i] = nodes.odds[i - before];
+      value[i] = nodes.value[i - before];
       chooser[i] = kChance;
       infoset[i] = sequence[i] = -1;
       if (parent[i] < 0) continue;

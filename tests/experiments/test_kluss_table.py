@@ -11,7 +11,7 @@ import pytest
 
 import jaxsolve as js
 from experiments.kluss_table import _table, main
-from experiments.kluss_table._positions import POSITIONS, look_ahead, rules
+from experiments.kluss_table._positions import POSITIONS, re_solved, rules, whole_tree
 
 
 def test_a_stopped_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -43,12 +43,17 @@ def test_a_stopped_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert json.loads((tmp_path / "result.json").read_text())["complete"]
 
 
-@pytest.mark.slow  # two games of chess compiled
-def test_a_blueprint_that_looks_to_the_end_is_an_equilibrium():
+@pytest.mark.slow  # two programs for games of chess
+def test_a_search_that_sees_the_end_is_exact_where_nothing_is_free():
     position = POSITIONS[0]
     with jax.enable_x64(True):
-        tree = js.compile(rules(position))
-        whole = look_ahead(tree, position, position.plies)
-        short = look_ahead(tree, position, 2)
-        assert js.exploitability(tree, whole) == pytest.approx(0, abs=1e-7)
-        assert js.exploitability(tree, short) > 0.1
+        value = js.solve_lp(js.compile(rules(position))).value
+        whole = whole_tree(rules(position))
+        far, near = re_solved(whole, position.plies), re_solved(whole, 2)
+    assert far["blueprint"] == pytest.approx(value, abs=1e-3)
+    assert far["klss"] == pytest.approx(value, abs=1e-3)
+    for worth in (near, far):
+        assert max(worth[key] for key in ("blueprint", "unsafe", "klss", "kluss")) < value + 1e-6
+    assert near["blueprint"] < value - 0.1
+    assert near["klss"] > near["blueprint"] + 0.1
+    assert far["searches"] > 3

@@ -113,6 +113,34 @@ def test_what_makes_no_subgame_is_refused():
         knowledge.knowledge_subgame(both.tree, both.edge[:3], 0, own)
 
 
+def test_searches_that_look_ahead():
+    """Kings, White to move; the game is worth .5 to White, who has to see that."""
+    game = games.load("dark_chess(fen=k3/4/2K1/4_w,plies=4)")
+    tree = knowledge.grow_breadth_first(game, knowledge.start_tree(game, 1024))
+    nodes = knowledge.positions_of(tree)
+    width = np.bincount(nodes.parent[1:], minlength=len(nodes.parent))
+    edge = np.where(nodes.chooser >= 0, 1 / np.maximum(nodes.above(width), 1), nodes.odds)
+    leaf = np.zeros(len(edge))
+
+    def played(look_ahead: int, values: np.ndarray | None = leaf, **options: Any) -> float:
+        found = knowledge.nested_positions(
+            tree, edge, 0, look_ahead=look_ahead, leaf=values, iterations=400, **options
+        )
+        return found.worst_case
+
+    assert played(4) == pytest.approx(0.5, abs=2e-3)
+    assert played(3) == pytest.approx(0.5, abs=2e-3)
+    assert knowledge.worst_case(nodes, edge, 0) < played(2) < 0.4
+    assert played(4, gadget="unsafe") <= 0.5 + 1e-6
+    for wrong, words in (
+        ((0, leaf), "look_ahead=0: a search sees at least 1 edge"),
+        ((2, None), "look_ahead needs a leaf value for each of 912 nodes"),
+        ((1, leaf), "ends above the infostate"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            played(*wrong)
+
+
 def check(
     name: str, options: dict[str, Any], iterations: int = 300
 ) -> tuple[tuple[int, int], tuple[int, int]]:

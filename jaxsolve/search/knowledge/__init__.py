@@ -5,7 +5,9 @@ from jaxsolve.search.knowledge._host import best_response as best_response
 from jaxsolve.search.knowledge._host import positions_of as positions_of
 from jaxsolve.search.knowledge._host import values_of as values_of
 from jaxsolve.search.knowledge._nested import NestedPositions as NestedPositions
+from jaxsolve.search.knowledge._nested import beginning as beginning
 from jaxsolve.search.knowledge._nested import nested_positions as nested_positions
+from jaxsolve.search.knowledge._nested import worst_case as worst_case
 from jaxsolve.search.knowledge._root import GADGETS as GADGETS
 from jaxsolve.search.knowledge._root import Read as Read
 from jaxsolve.search.knowledge._root import Roots as Roots

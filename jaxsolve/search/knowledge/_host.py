@@ -25,6 +25,7 @@ class Positions(NamedTuple):
         odds: float64 [N], chance probability of the edge above, 1 for a player's.
         value: float64 [N], player 0's.
         memory: uint64 [N, 2], fingerprints of both players' infostates.
+        depth: int64 [N], edges above.
         levels: int64 arrays, the nodes of each depth from 0.
     """
 
@@ -35,6 +36,7 @@ class Positions(NamedTuple):
     odds: np.ndarray
     value: np.ndarray
     memory: np.ndarray
+    depth: np.ndarray
     levels: tuple[np.ndarray, ...]
 
     def above(self, x: np.ndarray) -> np.ndarray:
@@ -60,7 +62,7 @@ def positions_of(tree: PositionTree) -> Positions:
         np.asarray(x)[:count].astype(np.int64) for x in (tree.parent, tree.action, tree.actor)
     )
     words = np.asarray(tree.worlds.memory)[:count].astype(np.uint64)
-    depth = np.asarray(tree.depth)[:count]
+    depth = np.asarray(tree.depth)[:count].astype(np.int64)
     order = np.argsort(depth, kind="stable")
     ends = np.searchsorted(depth[order], np.unique(depth)[1:])
     return Positions(
@@ -71,6 +73,7 @@ def positions_of(tree: PositionTree) -> Positions:
         odds=np.asarray(tree.odds)[:count].astype(np.float64),
         value=np.asarray(tree.value)[:count].astype(np.float64),
         memory=(words[..., 0] << np.uint64(32)) | words[..., 1],
+        depth=depth,
         levels=tuple(np.split(order, ends)),
     )
 

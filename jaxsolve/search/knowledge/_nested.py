@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 from jaxsolve.search.knowledge._host import Positions, best_response, positions_of, values_of
-from jaxsolve.search.knowledge._solve import PositionSolution, solve_positions
+from jaxsolve.search.knowledge._root import single_root
+from jaxsolve.search.knowledge._solver import growing_solver
 from jaxsolve.search.knowledge._subgame import PositionSubgame, knowledge_subgame
 from jaxsolve.search.knowledge._tree import PositionTree
+from jaxsolve.types import TERMINAL
 
 
 class NestedPositions(NamedTuple):
@@ -41,40 +44,80 @@ def nested_positions(
     player: int,
     *,
     iterations: int = 1000,
+    look_ahead: int | None = None,
+    leaf: np.ndarray | None = None,
     **options: Any,
 ) -> NestedPositions:
     """Returns what a player's re-solving at every infoset makes of a blueprint.
 
+    With `look_ahead` every search sees a beginning of the tree: so many edges below its infoset,
+    leaves there. It starts from what the search above it found, the blueprint beyond, and has its
+    alternative values from what that search saw.
+
     Args:
-        tree: of positions, grown as far as play shall be measured.
+        tree: of positions, grown as far as play shall be measured; with `look_ahead` breadth first.
         edge: float64 [N], the blueprint: the probability of the action above each used node, odds
             of chance included.
         player: P.
         iterations: of PCFR+ in each subgame. Of its average and its last strategy, the one that is
             worth more against a best response is played.
+        look_ahead: edges; None looks to the end.
+        leaf: float64 [N], what nodes are worth to player 0 where a search stops; needed with
+            `look_ahead`.
         **options: of `knowledge_subgame`.
 
     Raises:
-        ValueError: as `knowledge_subgame`.
+        ValueError: as `knowledge_subgame`; `look_ahead` is below 1 or without `leaf`; or the tree
+            has not been grown breadth first.
     """
     nodes = positions_of(tree)
     known = nodes.memory[:, player]
     row_of, rows = _decisions(nodes, player)
+    if look_ahead is not None:
+        _check(nodes, look_ahead, leaf)
+        tree = jax.tree.map(np.asarray, tree)
     final, solved, skipped = np.array(edge, np.float64), 0, 0
-    waiting = [(name, final.copy()) for name in rows.get(None, [])]
+    first: tuple[np.ndarray, PositionTree | None] = final.copy(), None
+    waiting = [(name, *first) for name in rows.get(None, [])]
     while waiting:
-        name, base = waiting.pop()
-        found = knowledge_subgame(tree, base, player, name, **options)
+        name, base, before = waiting.pop()
+        seen = tree
+        if look_ahead is not None and leaf is not None:
+            ends = nodes.depth[(known == name) & (nodes.actor == player)].max() + look_ahead
+            seen = beginning(tree, nodes, int(ends), leaf)
+        size = int(seen.num_nodes)
+        found = knowledge_subgame(seen, base[:size], player, name, before=before, **options)
         if found is None:
             skipped += 1
         else:
             solved += 1
-            base = resolved(nodes, base, player, found, iterations)
+            part = resolved(positions_of(seen), base[:size], player, found, iterations)
+            base = np.concatenate([part, base[size:]])
         chosen = row_of & (nodes.above(known) == name)
         final[chosen] = base[chosen]
-        waiting += [(below, base) for below in rows.get(int(name), [])]
+        below = None if look_ahead is None else seen
+        waiting += [(name, base, below) for name in rows.get(int(name), [])]
     return NestedPositions(
         final, worst_case(nodes, final, player), worst_case(nodes, edge, player), solved, skipped
+    )
+
+
+def beginning(tree: PositionTree, nodes: Positions, depth: int, leaf: np.ndarray) -> PositionTree:
+    """Returns the nodes of a tree down to a depth, where those that are not over become leaves.
+
+    Args:
+        tree: grown breadth first.
+        nodes: the same on the host.
+        depth: edges below the root.
+        leaf: float64 [N], what nodes are worth to player 0 as leaves.
+    """
+    size = int(np.searchsorted(nodes.depth, depth, side="right"))
+    last = (nodes.depth[:size] == depth) & (nodes.actor[:size] != TERMINAL)
+    cut = jax.tree.map(lambda x: x[:size] if np.ndim(x) else x, tree)
+    return cut._replace(
+        value=np.where(last, leaf[:size], cut.value).astype(cut.value.dtype),
+        opened=cut.opened & ~last,
+        num_nodes=np.asarray(size, np.int32),
     )
 
 
@@ -82,12 +125,13 @@ def resolved(
     nodes: Positions, edge: np.ndarray, player: int, found: PositionSubgame, iterations: int
 ) -> np.ndarray:
     """Returns a blueprint's edges [N] with P's free part from the solution of a subgame."""
-    solution: PositionSolution = solve_positions(found.tree, iterations)
     inner = positions_of(found.tree)
-    size, best = len(inner.parent), None
-    for strategy in (solution.average, solution.current):
-        play = np.asarray(strategy, np.float64)[:size]
-        play = np.where(inner.chooser >= 0, play, inner.odds)
+    solver, size = growing_solver(found.tree, single_root()), len(inner.parent)
+    width = np.bincount(inner.parent[inner.parent >= 0], minlength=size)
+    solver.restore(np.zeros(size), 1 / np.maximum(inner.above(width), 1))  # from uniform play
+    solver.iterate(iterations)
+    read, best = solver.read(), None
+    for play in (read.average, read.current):
         worth = worst_case(inner, play, player)
         if best is None or worth > best[0]:
             best = worth, play
@@ -96,6 +140,15 @@ def resolved(
     out = edge.copy()
     out[found.source[at]] = best[1][at]
     return out
+
+
+def _check(nodes: Positions, look_ahead: int, leaf: np.ndarray | None) -> None:
+    if look_ahead < 1:
+        raise ValueError(f"look_ahead={look_ahead}: a search sees at least 1 edge")
+    if leaf is None or np.shape(leaf) != nodes.parent.shape:
+        raise ValueError(f"look_ahead needs a leaf value for each of {len(nodes.parent)} nodes")
+    if (np.diff(nodes.depth) < 0).any():
+        raise ValueError("look_ahead needs a tree that was grown breadth first")
 
 
 def worst_case(nodes: Positions, edge: np.ndarray, player: int) -> float:

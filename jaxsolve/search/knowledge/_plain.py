@@ -47,8 +47,8 @@ class PlainSolver:
         self.num_nodes = n
         self.parent = np.asarray(tree.parent)[:n].astype(np.int64)
         self.actor = np.asarray(tree.actor)[:n].copy()
-        self.odds = np.asarray(tree.odds, np.float32)[:n].astype(np.float64)
-        self.value = np.asarray(tree.value, np.float32)[:n].astype(np.float64)
+        self.odds = np.asarray(tree.odds)[:n].astype(np.float64)
+        self.value = np.asarray(tree.value)[:n].astype(np.float64)
         words = np.asarray(tree.worlds.memory)[:n].astype(np.uint64)
         names = (words[..., 0] << np.uint64(32)) | words[..., 1]
         grown = np.full((2, n), -1)

@@ -106,9 +106,10 @@ class NativeSolver:
 
     def extend(self, tree: PositionTree) -> None:
         """See `GrowingSolver`."""
-        self.num_nodes = int(tree.num_nodes)
+        new = slice(self.num_nodes, int(tree.num_nodes))
+        self.num_nodes = new.stop
         kept = [np.asarray(tree.parent), np.asarray(tree.actor)]
-        kept += [np.asarray(x, np.float32) for x in (tree.odds, tree.value)]
+        kept += [np.asarray(x)[new].astype(np.float64) for x in (tree.odds, tree.value)]
         kept.append(np.ascontiguousarray(tree.worlds.memory))
         self._actor = kept[1].copy()  # the tree may be donated to the program that grows it
         nodes = _Nodes(*(x.ctypes.data for x in kept))

@@ -4,12 +4,12 @@ P is the player who re-solves at an infoset I, O the opponent. The subgame holds
 reach from the infostates J that O may have in I (or in I^k), with a gadget on top. Where P's
 strategy stays as it is (KLSS: outside of I^k and below), P's nodes become chance nodes. So the
 outcome is an ordinary tree of positions, which grows and is solved like any other. An offset of
-maxmargin is the value of the node of its class: values of inner nodes add to what lies below them.
+maxmargin is a leaf beside the states of its class.
 
 Kuhn, P = player 0 holds J, passed, and O bet; maxmargin:
 
-    0 O chooses a class      1 O holds Q: less its alternative value    2 O holds K: the same
-    below 1: the deals JQ and KQ;  below 2: JK and QK;  P's nodes with K and Q are chance
+    0 O chooses a class      1 O holds Q      2 O holds K      3, 4 less their alternative values
+    below 1: 3 and the deals JQ and KQ;  below 2: 4, JK and QK;  P's nodes with K and Q are chance
 
 Sources: Zhang & Sandholm 2021, section 4 and appendix E; 2025 (arXiv 2506.01242) for KLUSS.
 """
@@ -75,6 +75,7 @@ def knowledge_subgame(
     alternative: str = "exact",
     reach: str | None = None,
     capacity: int | None = None,
+    before: PositionTree | None = None,
 ) -> PositionSubgame | None:
     """Returns the subgame at an infoset, None where chance and P do not reach it.
 
@@ -91,10 +92,12 @@ def knowledge_subgame(
         reach: raise alternative values by what O gave up on the way, "exact" or "estimate"; None
             does not.
         capacity: of the new tree; the next power of 2 by default.
+        before: a beginning of the tree that holds the infostate, where alternative values come
+            from; what is not free ends where it does. The tree itself by default.
 
     Raises:
         ValueError: an option is not one of the choices, there is no such infostate, or the subgame
-            does not fit.
+            does not fit, or the earlier tree ends above it.
     """
     _check(player, gadget, knowledge, frozen, alternative, reach)
     nodes = positions_of(tree)
@@ -105,7 +108,12 @@ def knowledge_subgame(
     cut = _cut(nodes, np.asarray(edge), player, np.uint64(infostate), knowledge, frozen)
     if cut is None:
         return None
-    value = _alternative(nodes, edge, player, cut, alternative, reach)
+    known = nodes if before is None else positions_of(before)
+    if len(known.parent) <= cut.roots.max():
+        raise ValueError(f"the earlier tree of {len(known.parent)} nodes ends above the infostate")
+    value = _alternative(known, edge[: len(known.parent)], player, cut, alternative, reach)
+    if before is not None:
+        tree, nodes, cut = _kept_short(tree, nodes, cut, before)
     return _assembled(tree, nodes, edge, player, cut, gadget, value, capacity)
 
 
@@ -173,6 +181,28 @@ def _alternative(
     return np.bincount(cut.klass, value, count)
 
 
+def _kept_short(
+    tree: PositionTree, nodes: Positions, cut: _Cut, before: PositionTree
+) -> tuple[PositionTree, Positions, _Cut]:
+    """Returns tree and cut where the leaves of an earlier tree stay leaves outside of what is free.
+
+    P's strategy below them is not known.
+    """
+    size = int(before.num_nodes)
+    ends = np.zeros(len(nodes.parent), bool)
+    ends[:size] = ~np.asarray(before.opened)[:size] & (nodes.actor[:size] != TERMINAL)
+    ends &= ~cut.free
+    value = nodes.value.copy()
+    value[:size] = np.where(ends[:size], np.asarray(before.value)[:size], value[:size])
+    opened = np.asarray(tree.opened).copy()
+    opened[: len(ends)] &= ~ends
+    return (
+        tree._replace(opened=opened),
+        nodes._replace(value=value),
+        cut._replace(inside=cut.inside & ~(nodes.below(ends) & ~ends)),
+    )
+
+
 def _assembled(
     tree: PositionTree,
     nodes: Positions,
@@ -187,13 +217,15 @@ def _assembled(
     count, other = len(cut.classes), 1 - player
     kept = np.flatnonzero(cut.inside)
     number = np.full(len(edge), -1)
-    head = 1 + (3 if gadget == "resolve" else 1) * count
+    head = 1 + {"unsafe": 1, "maxmargin": 2, "resolve": 3}[gadget] * count
     number[kept] = head + np.arange(len(kept))
     size = head + len(kept)
     capacity = 1 << (size - 1).bit_length() if capacity is None else capacity
     if capacity < size:
         raise ValueError(f"capacity={capacity}: this subgame has {size} nodes")
-    entry = np.arange(count) + 1 + (2 * count if gadget == "resolve" else 0)
+    entry = 1 + np.arange(count)
+    if gadget == "resolve":
+        entry = count + 2 * entry  # beside the leaf of staying out
     per_class = _per_class(nodes, edge, player, cut, gadget)
 
     parent = np.full(capacity, -1)
@@ -206,9 +238,11 @@ def _assembled(
     actor[0], actor[entry], opened[0], opened[entry] = CHANCE, CHANCE, True, True
     worth = alternative * per_class
     if gadget == "maxmargin":
-        actor[0], value[entry] = other, -worth
+        offset = entry + count
+        actor[0], value[offset] = other, -worth
+        parent[offset], action[offset], depth[offset] = entry, len(cut.roots), 2
     if gadget == "resolve":
-        decide, leave = np.arange(count) + 1, np.arange(count) + 1 + count
+        decide, leave = 1 + np.arange(count), entry - 1
         actor[decide], opened[decide] = other, True
         for option, at in enumerate((leave, entry)):
             parent[at], action[at], depth[at] = decide, option, 2
@@ -266,8 +300,9 @@ def _per_class(
         return np.full(len(cut.classes), 1 / cut.weight.sum())
     arrival = np.zeros(len(cut.classes))
     arrival[cut.klass] = _own_reach(nodes, edge, 1 - player)[cut.roots]
-    mass = (arrival * cut.weight).sum()
-    return arrival / (mass if mass > 0 else 1)
+    if not (arrival * cut.weight).sum() > 0:
+        arrival[:] = 1  # O does not come here
+    return arrival / (arrival * cut.weight).sum()
 
 
 def _own_reach(nodes: Positions, edge: np.ndarray, player: int) -> np.ndarray:
