@@ -32,7 +32,7 @@ class Counts:
 
     def clear(self) -> None:
         """Forgets the game before."""
-        self.moves, self.seconds = 0, 0.0
+        self.seconds = list[float]()
         self.nodes = list[int]()
         self.positions = list[int]()
 
@@ -112,8 +112,7 @@ def _timed(agent: Agent, counts: Counts) -> Agent:
     def act(mind: Any, seen: Observation, key: PRNGKey) -> tuple[Decision, Any]:
         begin = time.perf_counter()
         decision, mind = agent.act(mind, seen, key)
-        counts.moves += 1
-        counts.seconds += time.perf_counter() - begin
+        counts.seconds.append(time.perf_counter() - begin)
         return decision, mind
 
     return agent._replace(act=act, host=True)

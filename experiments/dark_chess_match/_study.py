@@ -2,8 +2,9 @@
 
 The first move of each side is random, colours take turns, and everything else is the agents': two
 games of a pair share no opening. Draws count half; intervals are Wilson's, 95 %. All who search
-have the same seconds for a move; `nodes` is the median of their trees. Games run side by side in
-processes of one thread each, and each pair of games is kept as it ends: a stopped study goes on.
+have the same seconds for a move; `seconds_per_move` and `nodes` are medians, since the first moves
+of a process compile programs. Games run side by side in processes of one thread each, and each is
+kept as it ends: a stopped study goes on.
 
 Sources of the comparisons: KLSS against a search of depth 1 59.5 : 40.5 (Zhang & Sandholm 2021);
 Obscuro against the KLSS agent 85.1 % of 1,000 games at 5 s a move (2025, arXiv 2506.01242).
@@ -146,8 +147,8 @@ def play(task: dict[str, Any]) -> dict[str, Any]:
         "points": float(match.utility[0, seat]) / 2 + 0.5,
         "plies": len(moves),
         "moves": " ".join(rules.action_name(k % 2, a) for k, a in enumerate(moves)),
-        "seconds_per_move": own.seconds / max(own.moves, 1),
-        "opponent_seconds": theirs.seconds / max(theirs.moves, 1),
+        "seconds_per_move": float(np.median(own.seconds or [0])),
+        "opponent_seconds": float(np.median(theirs.seconds or [0])),
         "nodes": own.nodes,
         "positions": own.positions,
         "took": time.perf_counter() - begin,
@@ -187,8 +188,8 @@ def _row(match: Match, played: list[dict[str, Any]]) -> dict[str, Any] | None:
         "low": 100 * low,
         "high": 100 * high,
         "draws": sum(g["points"] == 0.5 for g in mine),
-        "seconds_per_move": float(np.mean([g["seconds_per_move"] for g in mine])),
-        "opponent_seconds": float(np.mean([g["opponent_seconds"] for g in mine])),
+        "seconds_per_move": float(np.median([g["seconds_per_move"] for g in mine])),
+        "opponent_seconds": float(np.median([g["opponent_seconds"] for g in mine])),
         "nodes": float(np.median(nodes)) if nodes else None,
         "positions_mean": float(np.mean(held)) if held else None,
         "plies": float(np.mean([g["plies"] for g in mine])),

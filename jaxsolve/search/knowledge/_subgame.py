@@ -197,7 +197,7 @@ def _kept_short(
     opened = np.asarray(tree.opened).copy()
     opened[: len(ends)] &= ~ends
     return (
-        tree._replace(opened=opened),
+        tree._replace(opened=jax.numpy.asarray(opened)),
         nodes._replace(value=value),
         cut._replace(inside=cut.inside & ~(nodes.below(ends) & ~ends)),
     )
