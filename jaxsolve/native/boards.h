@@ -10,23 +10,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
-#include <new>
+
+#include "lanes.h"
 
 #if defined(__AVX__)
 #include <immintrin.h>
 #endif
 
-#if defined(__AVX512F__)
-constexpr int W = 16;
-#elif defined(__AVX2__)
-constexpr int W = 8;
-#else
-constexpr int W = 4;
-#endif
-typedef float Lane __attribute__((vector_size(4 * W), aligned(4 * W)));
-
-enum Kind { kFold = 0, kShowdown = 1, kAllIn = 2 };
 constexpr int kCards = 52;
 
 struct Boards {
@@ -36,22 +26,6 @@ struct Boards {
   const int32_t* high;   // [boards, hands], place after the tie group of the hand at each place
   const int32_t* count;  // [boards], hands that do not meet the board
   const float* matrix;   // [all-in boards, hands, hands]
-};
-
-// Two tiles [hands + 1]; the last place takes the hands that meet the board.
-class Tiles {
- public:
-  explicit Tiles(int64_t hands)
-      : memory_(new (std::align_val_t(64)) Lane[2 * (hands + 1)]), value_(hands + 1) {}
-  Lane* reach() { return memory_.get(); }
-  Lane* value() { return memory_.get() + value_; }
-
- private:
-  struct Free {
-    void operator()(Lane* tiles) const { operator delete[](tiles, std::align_val_t(64)); }
-  };
-  std::unique_ptr<Lane[], Free> memory_;
-  int64_t value_;
 };
 
 #if defined(__AVX__)

@@ -3,12 +3,13 @@
 #ifndef JAXSOLVE_SPOT_ROWS_H_
 #define JAXSOLVE_SPOT_ROWS_H_
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
 #include <vector>
 
-#include "boards.h"
+#include "lanes.h"
 
 // Coefficients of one update, and the weight of this iteration in the average; see
 // `jaxsolve.regret.Coefficients`.

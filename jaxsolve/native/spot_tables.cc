@@ -2,7 +2,6 @@
 
 #include <numeric>
 
-#include "boards.h"
 #include "spot_game.h"
 #include "strength.h"
 #include "workers.h"
