@@ -15,6 +15,7 @@ import games
 from jaxsolve import agents, evaluate
 from jaxsolve.caches import keep_programs
 from jaxsolve.game import Agent, Decision, Observation
+from jaxsolve.search.knowledge import Effort
 from jaxsolve.types import Array, PRNGKey
 
 OPENING = 1
@@ -25,7 +26,7 @@ CAPACITY = 1 << 17
 
 
 class Counts:
-    """What a player's moves took."""
+    """What a player's moves took, in seconds of the processor."""
 
     def __init__(self) -> None:
         self.clear()
@@ -58,19 +59,20 @@ def player(name: str, text: str, seconds: float) -> tuple[Agent, Counts]:
         name: "random", "greedy", "depth-1" (determinised search of 64 positions), "depth-2",
             "klss" or "obscuro".
         text: the game.
-        seconds: of a move, for those that search until time is up.
+        seconds: of the processor for a move, for those that search until time is up.
     """
     counts, (_, game) = Counts(), arena_of(text)
+    effort = Effort(seconds=seconds, clock=time.process_time)
     made: dict[str, Callable[[], Agent]] = {
         "random": lambda: agents.uniform(name="random"),
         "greedy": lambda: greedy(game),
         "depth-1": lambda: agents.determinized(game, depth=1, opening=OPENING, name="depth-1"),
         "depth-2": lambda: agents.determinized(game, depth=2, opening=OPENING, name="depth-2"),
         "klss": lambda: agents.klss(
-            game, seconds=seconds, capacity=CAPACITY, opening=OPENING, log=counts.note
+            game, effort=effort, capacity=CAPACITY, opening=OPENING, log=counts.note
         ),
         "obscuro": lambda: agents.obscuro(
-            game, seconds=seconds, capacity=CAPACITY, opening=OPENING, log=counts.note
+            game, effort=effort, capacity=CAPACITY, opening=OPENING, log=counts.note
         ),
     }
     return _timed(made[name](), counts), counts
@@ -110,9 +112,9 @@ def _timed(agent: Agent, counts: Counts) -> Agent:
     """Returns an agent on the host whose moves are timed."""
 
     def act(mind: Any, seen: Observation, key: PRNGKey) -> tuple[Decision, Any]:
-        begin = time.perf_counter()
+        begin = time.process_time()
         decision, mind = agent.act(mind, seen, key)
-        counts.seconds.append(time.perf_counter() - begin)
+        counts.seconds.append(time.process_time() - begin)
         return decision, mind
 
     return agent._replace(act=act, host=True)

@@ -2,9 +2,10 @@
 
 The first move of each side is random, colours take turns, and everything else is the agents': two
 games of a pair share no opening. Draws count half; intervals are Wilson's, 95 %. All who search
-have the same seconds for a move; `seconds_per_move` and `nodes` are medians, since the first moves
-of a process compile programs. Games run side by side in processes of one thread each, and each is
-kept as it ends: a stopped study goes on.
+have the same seconds for a move, of the processor, so that other work on the machine changes nothing;
+`seconds_per_move` and `nodes` are medians, since the first moves of a process compile programs.
+Games run side by side in processes of one core each, and each is kept as it ends: a stopped study
+goes on, and the full one begins with the games that are recorded for its device.
 
 Sources of the comparisons: KLSS against a search of depth 1 59.5 : 40.5 (Zhang & Sandholm 2021);
 Obscuro against the KLSS agent 85.1 % of 1,000 games at 5 s a move (2025, arXiv 2506.01242).
@@ -23,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments._report import Report, wilson
+from experiments._report import Report, device_name, slug, wilson
 from jaxsolve.files import write_atomic
 
 COLUMNS = (
@@ -32,6 +33,7 @@ COLUMNS = (
 )
 RESULTS = Path(__file__).parent / "results"
 GAME = "dark_chess(plies=400)"
+"""The rules; a game that is not over then is a draw."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,24 +76,34 @@ QUICK = (
 
 
 def main(
-    quick: bool, out: Path, *, record: bool = False, plan: tuple[Match, ...] | None = None
+    quick: bool,
+    out: Path,
+    *,
+    record: bool | None = None,
+    plan: tuple[Match, ...] | None = None,
+    game: str = GAME,
 ) -> Report:
     """Returns the table, after saving rows, games and a picture in `out`.
 
     Args:
         quick: a few games of each pair.
         out: folder; a stopped run goes on there.
-        record: write the result beside the study.
+        record: also write the result of this device and its games to the study's folder, as they
+            are played; by default for the full run.
         plan: other matches.
+        game: string of the rules.
     """
+    record = (not quick and plan is None) if record is None else record
+    recorded = RESULTS / f"{slug(device_name())}.games.jsonl"
     plan = plan or (QUICK if quick else FULL)
     report = Report("dark_chess_match", quick, 0.0, [], columns=COLUMNS)
     begin, kept = time.perf_counter(), out / "games.jsonl"
     out.mkdir(parents=True, exist_ok=True)
-    played = [json.loads(x) for x in kept.read_text().splitlines()] if kept.exists() else []
-    known = {_key(game) for game in played}
+    source = recorded if record and not kept.exists() else kept
+    played = [json.loads(x) for x in source.read_text().splitlines()] if source.exists() else []
+    known = {_key(x) for x in played}
     tasks = [
-        {"agent": m.agent, "opponent": m.opponent, "seconds": m.seconds, "game": k}
+        {"agent": m.agent, "opponent": m.opponent, "seconds": m.seconds, "game": k, "rules": game}
         for m in plan
         for k in range(m.games)
     ]
@@ -104,10 +116,14 @@ def main(
         try:
             for done in concurrent.futures.as_completed([pool.submit(play, t) for t in waiting]):
                 played.append(done.result())
-                write_atomic(kept, "".join(json.dumps(g) + "\n" for g in played).encode())
+                lines = "".join(json.dumps(g) + "\n" for g in played).encode()
+                write_atomic(kept, lines)
                 report.rows = [row for m in plan if (row := _row(m, played))]
                 report.seconds = sum(g["took"] for g in played) / workers
                 report.save(out)
+                if record:
+                    report.record(RESULTS)
+                    write_atomic(recorded, lines)
                 last = played[-1]
                 print(
                     f"{len(played)} of {len(tasks)}: {last['agent']} {last['points']:g} "
@@ -133,9 +149,10 @@ def play(task: dict[str, Any]) -> dict[str, Any]:
     from jaxsolve import evaluate
 
     begin, seat = time.perf_counter(), task["game"] % 2
-    arena, rules = arena_of(GAME)
-    mine, own = player(task["agent"], GAME, task["seconds"])
-    other, theirs = player(task["opponent"], GAME, task["seconds"])
+    text = task["rules"]
+    arena, rules = arena_of(text)
+    mine, own = player(task["agent"], text, task["seconds"])
+    other, theirs = player(task["opponent"], text, task["seconds"])
     own.clear()
     theirs.clear()
     seats = [mine, other] if seat == 0 else [other, mine]
@@ -163,7 +180,7 @@ def _one_thread() -> None:
 
 
 def _key(game: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(game[k] for k in ("agent", "opponent", "seconds", "game"))
+    return tuple(game[k] for k in ("agent", "opponent", "seconds", "game", "rules"))
 
 
 def _row(match: Match, played: list[dict[str, Any]]) -> dict[str, Any] | None:

@@ -41,7 +41,7 @@ class Mind:
         moves: its decisions so far.
         search: whatever its choice keeps from one decision to the next.
         guessed: whether positions had to be made up.
-        began: when the decision that is being made began (`time.perf_counter`).
+        began: when the decision that is being made began, by the clock of `with_beliefs`.
     """
 
     seat: int
@@ -79,7 +79,13 @@ def positions_of(game: Game) -> Game:
 
 
 def with_beliefs(
-    game: Game, choose: Choice, *, name: str, max_states: int = 50_000, opening: int = 0
+    game: Game,
+    choose: Choice,
+    *,
+    name: str,
+    max_states: int = 50_000,
+    opening: int = 0,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> Agent:
     """Returns an agent on the host that follows its infoset and chooses with it.
 
@@ -92,6 +98,7 @@ def with_beliefs(
         name: for tables of results.
         max_states: of the infoset; of more a uniform sample is kept.
         opening: first moves of its own that it plays at random.
+        clock: of `Mind.began`, in seconds.
 
     Raises:
         ValueError: the game is not of two players, or begins with chance.
@@ -115,7 +122,7 @@ def with_beliefs(
             )
 
     def act(mind: Mind, seen: Observation, key: PRNGKey) -> tuple[Decision, Mind]:
-        mind = dataclasses.replace(mind, began=time.perf_counter())
+        mind = dataclasses.replace(mind, began=clock())
         for k in range(int(seen.length)):
             action = int(seen.action) if k == 0 else -1
             follow(mind, action, np.asarray(seen.public[k]), np.asarray(seen.private[k]))

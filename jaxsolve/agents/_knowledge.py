@@ -78,8 +78,9 @@ def obscuro(
         raise ValueError(f"mixed={mixed}: an agent plays at least 1 action")
     if gadget not in GADGETS:
         raise ValueError(f"gadget must be one of {', '.join(GADGETS)}, not {gadget!r}")
+    effort = effort or Effort(seconds=seconds)
     search = _searching(
-        *(game, effort or Effort(seconds=seconds), value_fn, capacity, positions, log),
+        *(game, effort, value_fn, capacity, positions, log),
         *(gadget, False, "one_sided"),
     )
 
@@ -93,7 +94,9 @@ def obscuro(
         out[best] += 1 - out.sum()
         return _placed(mind, found, legal, np.maximum(out, 0))
 
-    return with_beliefs(game, choose, name=name, max_states=max_states, opening=opening)
+    return with_beliefs(
+        game, choose, name=name, max_states=max_states, opening=opening, clock=effort.clock
+    )
 
 
 def klss(
@@ -129,8 +132,9 @@ def klss(
     Raises:
         ValueError: no such game, or an argument out of range.
     """
+    effort = effort or Effort(seconds=seconds)
     search = _searching(
-        *(game, effort or Effort(seconds=seconds), value_fn, capacity, positions, log),
+        *(game, effort, value_fn, capacity, positions, log),
         *("both", True, "deepening"),
     )
 
@@ -138,7 +142,9 @@ def klss(
         found = search(mind, rng)
         return _placed(mind, found, legal, found.average)
 
-    return with_beliefs(game, choose, name=name, max_states=max_states, opening=opening)
+    return with_beliefs(
+        game, choose, name=name, max_states=max_states, opening=opening, clock=effort.clock
+    )
 
 
 def _searching(
@@ -185,7 +191,7 @@ def _searching(
         )
         left = effort
         if effort.seconds is not None:  # following the positions has taken some of it
-            spent = time.perf_counter() - mind.began
+            spent = effort.clock() - mind.began
             left = dataclasses.replace(
                 effort, seconds=max(effort.seconds - spent, LEAST * effort.seconds)
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -12,7 +13,16 @@ from experiments._report import wilson
 from experiments.sog_connect_four._board import exact_values
 from experiments.sog_connect_four._study import judged
 from experiments.sog_scotland_yard import main
-from experiments.sog_scotland_yard._study import QUICK
+from experiments.sog_scotland_yard._study import QUICK, Matches
+from jaxsolve import agents
+
+SMALL = dataclasses.replace(
+    QUICK,
+    game="scotland_yard(edges=[[1,2],[2,3],[3,4],[4,1],[3,5]],evader=[3],detectives=[1],rounds=2)",
+    steps=(0, 2),
+    games=4,
+    group=4,
+)
 
 
 def test_wilson_is_the_closed_form():
@@ -45,19 +55,24 @@ def test_the_solver_sees_wins_and_losses():
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_the_match_goes_on_where_it_was_stopped(tmp_path: Path):
-    """The quick study: a second run reads networks and games, and the row is the same."""
-    once = main(True, tmp_path, say=lambda _: None)
+def test_the_match_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A second run reads networks and games, and the row is the same.
+
+    Both sides play uniformly, which compiles in seconds; tests of agents and of PimBot have theirs.
+    """
+    monkeypatch.setattr(Matches, "ours", lambda *_: agents.uniform())
+    monkeypatch.setattr(Matches, "theirs", lambda *_: agents.uniform())
+    once = main(True, tmp_path, settings=SMALL, say=lambda _: None)
     (row,) = once.rows
     assert {"opponent", "opponent_iterations", "sims", "wins", "games", "low", "high"} <= set(row)
     assert {"seconds_per_move", "win_paper"} <= set(row)
-    assert row["games"] == QUICK.games
+    assert row["games"] == SMALL.games
     found = json.loads((tmp_path / "result.json").read_text())
     found |= {"complete": False, "rows": []}
     (tmp_path / "result.json").write_text(json.dumps(found))
     kept = json.loads((tmp_path / "matches.json").read_text())
     (games,) = kept["points"].values()
-    assert len(games) == QUICK.games
-    again = main(True, tmp_path, say=lambda _: None)
+    assert len(games) == SMALL.games
+    again = main(True, tmp_path, settings=SMALL, say=lambda _: None)
     same = {k: v for k, v in row.items() if "seconds" not in k}
     assert same == {k: v for k, v in again.rows[0].items() if "seconds" not in k}

@@ -11,11 +11,12 @@ import pytest
 from experiments.dark_chess_match import Match, main
 
 PLAN = (Match("klss", "random", 1, 0.05), Match("obscuro", "greedy", 1, 0.05))
+SMALL = "dark_chess(size=4,plies=20)"
 
 
 @pytest.mark.slow  # each process compiles its own programs
 def test_games_are_played_once_and_counted(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
-    report = main(True, tmp_path, plan=PLAN)
+    report = main(True, tmp_path, plan=PLAN, game=SMALL)
     assert [(row["agent"], row["opponent"], row["games"]) for row in report.rows] == [
         ("klss", "random", 1),
         ("obscuro", "greedy", 1),
@@ -29,6 +30,7 @@ def test_games_are_played_once_and_counted(tmp_path: Path, capfd: pytest.Capture
     assert all(line["plies"] == len(line["moves"].split()) > 2 for line in lines)
     assert (tmp_path / "dark_chess_match.png").exists()
     capfd.readouterr()
-    again = main(True, tmp_path, plan=tuple(dataclasses.replace(m, paper=50.0) for m in PLAN))
+    plan = tuple(dataclasses.replace(m, paper=50.0) for m in PLAN)
+    again = main(True, tmp_path, plan=plan, game=SMALL)
     assert "games, " not in capfd.readouterr().out  # nothing was left to play
     assert [row["points"] for row in again.rows] == [row["points"] for row in report.rows]

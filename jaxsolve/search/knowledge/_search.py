@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +38,8 @@ class Effort:
         last: share of the seconds, or of all iterations, that come after growth has ended.
         batch: leaves opened together.
         discount: of regrets (`growing_solver`).
+        clock: that counts the seconds; `time.process_time` for those of the processor, which do not
+            depend on what else a machine does.
     """
 
     seconds: float | None = 1.0
@@ -45,6 +48,7 @@ class Effort:
     last: float = 0.2
     batch: int = 128
     discount: float = 2.0
+    clock: Callable[[], float] = time.perf_counter
 
     def __post_init__(self) -> None:
         if self.seconds is not None and not self.seconds > 0:
@@ -87,10 +91,10 @@ class _Clock:
     """When to stop: a share of the seconds, or never."""
 
     def __init__(self, effort: Effort):
-        self.begin, self.effort = time.perf_counter(), effort
+        self.begin, self.effort = effort.clock(), effort
 
     def spent(self) -> float:
-        return time.perf_counter() - self.begin
+        return self.effort.clock() - self.begin
 
     def over(self, share: float = 1.0) -> bool:
         return self.effort.seconds is not None and self.spent() >= share * self.effort.seconds
@@ -174,7 +178,7 @@ class _Grower:
 
     def open(self, leaves: np.ndarray) -> None:
         """Opens leaves, all of them unless the tree is full."""
-        batch, begin = self.effort.batch, time.perf_counter()
+        batch, begin = self.effort.batch, self.effort.clock()
         for first in range(0, len(leaves), batch):
             some = np.full(batch, len(self.tree.parent), np.int32)
             some[: len(leaves[first : first + batch])] = leaves[first : first + batch]
@@ -182,7 +186,7 @@ class _Grower:
             if bool(self.tree.full):
                 break
         self.solver.extend(self.tree)
-        self.growing = time.perf_counter() - begin
+        self.growing = self.effort.clock() - begin
 
     def iterate(self, iterations: int) -> None:
         """Does some iterations of PCFR+."""
@@ -191,10 +195,10 @@ class _Grower:
 
     def balanced(self, share: float) -> None:
         """Iterates as long as growth took, a few times at least."""
-        begin = time.perf_counter()
+        begin = self.effort.clock()
         self.iterate(self.effort.iterations)
         while self.effort.seconds is not None and not self.clock.over(share):
-            if time.perf_counter() - begin >= self.growing:
+            if self.effort.clock() - begin >= self.growing:
                 break
             self.iterate(1)
 
