@@ -2,10 +2,10 @@
 
 The first move of each side is random, colours take turns, and everything else is the agents': two
 games of a pair share no opening. Draws count half; intervals are Wilson's, 95 %. All who search
-have the same seconds for a move, of the processor, so that other work on the machine changes nothing;
-`seconds_per_move` and `nodes` are medians, since the first moves of a process compile programs.
-Games run side by side in processes of one core each, and each is kept as it ends: a stopped study
-goes on, and the full one begins with the games that are recorded for its device.
+have the same seconds of the processor for a move, so that other work on the machine changes
+nothing; `seconds_per_move` and `nodes` are medians, since the first moves of a process compile
+programs. Games run side by side in processes of one core each, and each is kept as it ends: a
+stopped study goes on, and the full one begins with the games that are recorded for its device.
 
 Sources of the comparisons: KLSS against a search of depth 1 59.5 : 40.5 (Zhang & Sandholm 2021);
 Obscuro against the KLSS agent 85.1 % of 1,000 games at 5 s a move (2025, arXiv 2506.01242).

@@ -6,7 +6,6 @@ Sources: Zhang & Sandholm 2021, section 7 and appendix D; 2025 (arXiv 2506.01242
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Callable
 
 import jax
