@@ -198,7 +198,7 @@ def show_memory(tree: SpotTree) -> None:
         table.add_row(str(bits), f"{2 * need.entries:,}", *mib, fits)
     show_table(table)
     if free is not None:
-        print(f"{free / 2**20:,.1f} MiB are free; Python and JAX take about 250 MiB besides")
+        print(f"{free / 2**20:,.1f} MiB are free; Python and JAX take about 215 MiB besides")
 
 
 def csv_text(rows: list[dict[str, Any]]) -> str:
