@@ -56,10 +56,9 @@ def test_a_match_is_played_and_the_true_position_is_always_possible(kind: str):
 def test_determinised_search_takes_a_king_and_sees_a_reply():
     """White can take the king; in the second position a knight, or a pawn about to promote."""
     takes = games.load("dark_chess(fen=k3/4/4/R2K_w,plies=4)")
-    for depth in (1, 2):
-        match = played(takes, [agents.determinized(takes, depth=depth), agents.uniform()])
-        assert takes.action_name(0, int(match.actions[0, 0])) == "a1a4"
-        assert float(match.utility[0, 0]) == 1
+    match = played(takes, [agents.determinized(takes, depth=1), agents.uniform()])
+    assert takes.action_name(0, int(match.actions[0, 0])) == "a1a4"
+    assert float(match.utility[0, 0]) == 1
     choice, first = games.load("dark_chess(fen=n4/2k2/5/R3p/K4_w,plies=2)"), []
     for depth in (1, 2):
         match = played(choice, [agents.determinized(choice, depth=depth), agents.uniform()])
@@ -68,8 +67,8 @@ def test_determinised_search_takes_a_king_and_sees_a_reply():
 
 
 def test_an_observation_that_fits_nothing_is_met_with_guesses():
-    game = games.load("dark_chess(size=5)")
-    agent = agents.obscuro(game, effort=WORK, capacity=4096, positions=16)
+    game = games.load(SMALL)
+    agent = agents.obscuro(game, effort=WORK, capacity=4096, positions=32)
     mind = agent.init(jnp.int32(1), jax.random.key(0))
     after = game.step(game.init(), jnp.int32(np.flatnonzero(game.legal(game.init()))[0]))
     public, private = game.observe(after)
