@@ -96,7 +96,7 @@ def main(
     record = (not quick and plan is None) if record is None else record
     recorded = RESULTS / f"{slug(device_name())}.games.jsonl"
     plan = plan or (QUICK if quick else FULL)
-    report = Report("dark_chess_match", quick, 0.0, [], columns=COLUMNS)
+    report = Report("dark_chess_match", quick, 0.0, [], columns=COLUMNS, extra={"complete": False})
     begin, kept = time.perf_counter(), out / "games.jsonl"
     out.mkdir(parents=True, exist_ok=True)
     source = recorded if record and not kept.exists() else kept
@@ -134,6 +134,7 @@ def main(
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     report.rows = [row for m in plan if (row := _row(m, played))]
+    report.extra["complete"] = True
     report.seconds = report.seconds or time.perf_counter() - begin
     report.save(out, figure=_figure(report.rows))
     if record:
