@@ -51,6 +51,31 @@ def evaluation(state: State, size: int) -> Array:
     return jnp.tanh((material(state) + score(0) - score(1)) / SCALE)
 
 
+def king_in_reach(state: State, size: int) -> Array:
+    """Returns bool [], whether the side to move attacks the other's king.
+
+    Args:
+        state: not over.
+        size: of the board.
+    """
+    sides = [boards.occupied(pieces) for pieces in state.pieces]
+    empty = boards.constant(boards.area(size)) & ~(sides[0] | sides[1])
+
+    def can(i: int) -> Array:
+        reach = functools.reduce(Bits.__or__, attacked(state.pieces[i], empty, i, size))
+        return (reach & boards.unstack(state.pieces[1 - i, KING])).any()
+
+    return jnp.where(state.turn == 0, can(0), can(1))
+
+
+def features(state: State, size: int) -> Array:
+    """Returns float [12 size^2], `DarkChess.position_features`."""
+    bits = (state.pieces[..., None] >> jnp.arange(32, dtype=jnp.uint32)) & 1
+    board = bits.reshape(2, 6, 8, 8)[:, :, :size, :size]
+    turned = board[::-1, :, ::-1]
+    return jnp.where(state.turn == 0, board, turned).reshape(-1).astype(float)
+
+
 def attacked(own: Array, empty: Bits, player: int, size: int) -> list[Bits]:
     """Returns what a side attacks or defends with pawns, minor pieces, rooks, queens and king.
 

@@ -38,7 +38,7 @@ from ._chess_guess import guessed_boards
 from ._chess_moves import moved, possible_sources
 from ._chess_pgn import record, short_move
 from ._chess_state import CAPPED, DRAW, OVER, PLAYING, State, material, position_key, sides
-from ._chess_value import evaluation
+from ._chess_value import evaluation, features, king_in_reach
 from ._chess_views import coloured, packed, view, view_codes
 from ._params import name_of
 
@@ -252,6 +252,17 @@ class DarkChess:
         attack, those beside the other's king, and a king that the side to move can take.
         """
         return evaluation(state, self.board_size)
+
+    def position_features(self, state: State) -> Array:
+        """Returns float [12 size^2]: squares of each kind of piece as the side to move sees the board.
+
+        Own pieces come first, and Black's board is turned so that pawns move upwards.
+        """
+        return features(state, self.board_size)
+
+    def can_take_king(self, state: State) -> Array:
+        """Returns bool [], whether the side to move can take the other's king."""
+        return king_in_reach(state, self.board_size)
 
     def public_features(self, state: State) -> Array:
         """Returns float [3]: who is to move, and the share of the cap on plies that is gone."""

@@ -5,6 +5,7 @@ from jaxsolve.agents._determinized import determinized as determinized
 from jaxsolve.agents._engine import EngineError as EngineError
 from jaxsolve.agents._engine import GtpEngine as GtpEngine
 from jaxsolve.agents._engine import UciEngine as UciEngine
+from jaxsolve.agents._engine_values import EngineValues as EngineValues
 from jaxsolve.agents._fixed import decide as decide
 from jaxsolve.agents._fixed import fixed as fixed
 from jaxsolve.agents._fixed import uniform as uniform

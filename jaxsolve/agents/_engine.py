@@ -94,6 +94,10 @@ class Program:
                     stream.close()
 
 
+MATE = 100.0
+"""Pawns that a mate is worth."""
+
+
 class UciEngine:
     """A chess program over UCI; moves are words such as "e2e4" and "e7e8q".
 
@@ -157,6 +161,29 @@ class UciEngine:
                     raise EngineError(f"said {line!r} for a move")
                 return words[1]
         raise EngineError("no move")  # not reached: `until` ends with an error
+
+    def pawns(self, fen: str) -> float:
+        """Returns what a position is worth to the side to move, in pawns; `MATE` for a mate.
+
+        Raises:
+            EngineError: the program died, was silent, or said no score.
+        """
+        self.program.send(f"position fen {fen}")
+        self.program.send(f"go {self.limit}")
+        found: float | None = None
+        for line in self.program.until(self.seconds + GRACE):
+            words = line.split()
+            if words[:1] == ["bestmove"]:
+                break
+            if words[:1] == ["info"] and "score" in words[:-2]:
+                kind, number = words[words.index("score") + 1 :][:2]
+                if kind == "mate":
+                    found = MATE if int(number) > 0 else -MATE
+                elif kind == "cp":
+                    found = int(number) / 100
+        if found is None:
+            raise EngineError(f"said no score of {fen!r}")
+        return found
 
     def close(self) -> None:
         """Ends the program."""

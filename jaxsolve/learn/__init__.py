@@ -7,6 +7,10 @@ from jaxsolve.learn._data import random_beliefs as random_beliefs
 from jaxsolve.learn._data import self_play as self_play
 from jaxsolve.learn._data import solved as solved
 from jaxsolve.learn._plan import Plan as Plan
+from jaxsolve.learn._positions import PositionFit as PositionFit
+from jaxsolve.learn._positions import PositionGames as PositionGames
+from jaxsolve.learn._positions import position_games as position_games
+from jaxsolve.learn._positions import train_positions as train_positions
 from jaxsolve.learn._presets import PRESETS as PRESETS
 from jaxsolve.learn._presets import Preset as Preset
 from jaxsolve.learn._presets import preset as preset
