@@ -117,4 +117,3 @@ class EngineValues:
             worth = np.tanh(pawns / SCALE) * (1 if side == "w" else -1)
             self._known[fen] = float(np.clip(worth, -SURE, SURE))
         return self._known[fen]
-

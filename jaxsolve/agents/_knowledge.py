@@ -107,6 +107,7 @@ def klss(
     capacity: int = 1 << 18,
     positions: int | None = None,
     max_states: int = 50_000,
+    discovery: float | None = None,
     opening: int = 0,
     log: Log | None = None,
     name: str = "klss",
@@ -114,7 +115,8 @@ def klss(
     """Returns an agent that re-solves 1-KLSS subgames, one ply deeper whenever there is time.
 
     It plays its average strategy. The paper's agent solves linear programs where this one runs
-    PCFR+, and makes root actions pay for what they do not find out, at most .01, which is left out.
+    PCFR+. With `positions=200, discovery=1e7` it has the paper's particles and its cost of actions
+    that find little out.
 
     Args:
         game: the rules, of two players and without a chance start.
@@ -124,6 +126,8 @@ def klss(
         capacity: nodes of a tree.
         positions: at its root, 80 for each second, 16 to 256, by default.
         max_states: of the infoset that is followed exactly.
+        discovery: a first action whose next observation has an entropy of H bits costs 2^-H times
+            the positions of the infoset, divided by this; None for no cost.
         opening: first moves that are random.
         log: of its searches.
         name: for tables of results.
@@ -131,10 +135,12 @@ def klss(
     Raises:
         ValueError: no such game, or an argument out of range.
     """
+    if discovery is not None and not discovery > 0:
+        raise ValueError(f"discovery={discovery} divides positions; give a number above 0, or None")
     effort = effort or Effort(seconds=seconds)
     search = _searching(
         *(game, effort, value_fn, capacity, positions, log),
-        *("both", True, "deepening"),
+        *("both", True, "deepening", discovery),
     )
 
     def choose(mind: Mind, legal: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -156,6 +162,7 @@ def _searching(
     gadget: str,
     frozen: bool,
     growth: str,
+    discovery: float | None = None,
 ) -> Callable[[Mind, np.random.Generator], Searched]:
     """Returns a function that searches for a mind, and keeps the search there."""
     if positions is None:
@@ -194,9 +201,9 @@ def _searching(
             left = dataclasses.replace(
                 effort, seconds=max(effort.seconds - spent, LEAST * effort.seconds)
             )
-        found = search_turn(
-            rules, turn, leaf, effort=left, growth=growth, seed=int(rng.integers(2**20))
-        )
+        charge = 0.0 if discovery is None else mind.infoset.num_states / discovery
+        seed = int(rng.integers(2**20))
+        found = search_turn(rules, turn, leaf, effort=left, growth=growth, charge=charge, seed=seed)
         mind.search = found.before
         if log is not None:
             log(mind, found)

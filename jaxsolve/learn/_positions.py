@@ -135,7 +135,9 @@ def train_positions(
         ValueError: there are fewer than two batches, or the rules do not describe positions.
     """
     if len(batches) < 2:
-        raise ValueError(f"{len(batches)} batches of games: the last is held out, so give 2 or more")
+        raise ValueError(
+            f"{len(batches)} batches of games: the last is held out, so give 2 or more"
+        )
     first, order = jax.random.split(key)
     net = position_net(game, first, hidden=hidden)
     rows = [_rows(game, games) for games in batches]

@@ -10,6 +10,7 @@ import games
 from jaxsolve import native
 from jaxsolve.search import knowledge
 from jaxsolve.search.ismcts import first_world
+from jaxsolve.search.knowledge._charge import Charges
 from jaxsolve.search.knowledge._plain import PlainSolver
 from jaxsolve.search.knowledge._solver import NativeSolver
 
@@ -142,3 +143,38 @@ def test_what_makes_no_search_is_refused():
     for wrong in ({"seconds": 0.0}, {"rounds": 0}, {"last": 1.0}):
         with pytest.raises(ValueError, match=r"positive|1 or more"):
             knowledge.Effort(**wrong)
+
+
+def test_actions_that_find_nothing_out_cost_more():
+    """Black's king stands on b4 or on c4, which White sees from a4, and not from d2."""
+    games_ = [games.load(f"dark_chess(fen={fen}/4/4/R2K_w)") for fen in ("1k2", "2k1")]
+    game = games_[0].positions
+    states = jax.tree.map(lambda *x: np.stack(x), *(g.positions.init() for g in games_))
+    memory = np.asarray(first_world(game).memory[0])
+    turn = knowledge.begin_turn(game, 0, memory, states, np.zeros(2), None, capacity=1024)
+    plain = knowledge.grow(game, turn.tree, turn.own.astype(np.int32), 512)
+    charges = Charges(plain, turn.own, 0, 0.25)
+    cost = {game.action_name(0, action): x for action, x in charges.cost.items()}
+    assert cost["a1a4"] == pytest.approx(0.125)
+    assert cost["d1d2"] == pytest.approx(0.25)
+    first, count = charges.added(plain), int(plain.num_nodes)
+    below = np.arange(count - 6, count, dtype=np.int32)
+    more = charges.added(knowledge.grow(game, first, below, 512), count)
+    plain = knowledge.grow(game, plain, below, 512)
+    nodes, edge = knowledge.positions_of(plain), np.ones(int(plain.num_nodes))
+    paid = knowledge.positions_of(more).value
+    leaves = ~np.asarray(plain.opened)[: len(edge)]
+    top = np.arange(len(edge))
+    while (deep := nodes.parent[nodes.parent[top]] >= 0).any():
+        top = np.where(deep, nodes.parent[top], top)
+    lost = np.array([charges.cost.get(int(a), 0) for a in nodes.action[top]])
+    np.testing.assert_allclose(paid, nodes.value - np.where(leaves, lost, 0), atol=1e-7)
+    np.testing.assert_allclose(charges.removed(more).value, plain.value, atol=1e-7)
+
+    effort = knowledge.Effort(seconds=None, rounds=3, iterations=5, batch=8)
+    found = knowledge.search_turn(
+        *(game, turn, lambda state: jax.numpy.zeros(())), effort=effort, charge=10
+    )
+    chosen = int(found.actions[found.policy.argmax()])
+    assert charges.cost[chosen] == min(charges.cost.values())
+    assert set(np.unique(found.before.tree.value)) <= {-1.0, 0.0, 1.0}

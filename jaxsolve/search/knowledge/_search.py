@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxsolve.game import Game
+from jaxsolve.search.knowledge._charge import Charges
 from jaxsolve.search.knowledge._host import positions_of, reach_of
 from jaxsolve.search.knowledge._root import Roots
 from jaxsolve.search.knowledge._solver import GrowingSolver, growing_solver
@@ -107,6 +108,7 @@ def search_turn(
     *,
     effort: Effort | None = None,
     growth: str = "one_sided",
+    charge: float = 0.0,
     seed: int = 0,
 ) -> Searched:
     """Returns what P should play at a turn.
@@ -117,6 +119,7 @@ def search_turn(
         value_fn: what leaves are worth.
         effort: how long.
         growth: one of `GROWTH`.
+        charge: what an action costs P that finds nothing out (`Charges`).
         seed: of the leaves that are drawn.
 
     Raises:
@@ -125,9 +128,7 @@ def search_turn(
     if growth not in GROWTH:
         raise ValueError(f"growth must be one of {', '.join(GROWTH)}, not {growth!r}")
     effort = effort or Effort()
-    grower = _Grower(game, turn.tree, turn.roots, value_fn, effort)
-    grower.solver.restore(turn.regret, turn.strategy)
-    grower.open(turn.own[~np.asarray(turn.tree.opened)[turn.own]])
+    grower = _Grower(game, turn, value_fn, effort, charge)
     grown = _one_sided if growth == "one_sided" else _deepening
     grown(grower, seed)
     support = grower.solver.read()
@@ -150,7 +151,7 @@ def search_turn(
         support=support.current[below],
         safe=float(read.enter.max()) == 0,
         value=float(roots.share @ worth),
-        before=Before(tree, roots, read, edge, float(roots.share @ worth)),
+        before=Before(grower.uncharged(), roots, read, edge, float(roots.share @ worth)),
         nodes=len(nodes.parent),
         infosets=grower.solver.num_infosets,
         positions=len(turn.own),
@@ -166,27 +167,49 @@ class _Grower:
     def __init__(
         self,
         game: Game,
-        tree: PositionTree,
-        roots: Roots,
+        turn: Turn,
         value_fn: ValueFunction,
         effort: Effort,
+        charge: float,
     ):
-        self.game, self.value_fn, self.effort, self.roots = game, value_fn, effort, roots
-        self.clock, self.tree, self.iterations = _Clock(effort), tree, 0
-        self.solver: GrowingSolver = growing_solver(tree, roots, discount=effort.discount)
+        self.game, self.value_fn, self.effort, self.roots = game, value_fn, effort, turn.roots
+        self.clock, self.tree, self.iterations = _Clock(effort), turn.tree, 0
         self.room = max(game.num_actions, 32 * effort.batch)
+        self.charges: Charges | None = None
+        own = turn.own[~np.asarray(turn.tree.opened)[turn.own]]
+        restored = [turn.regret, turn.strategy]
+        if charge:  # the solver reads values once, so costs have to be there before
+            self._grow(own)
+            self.charges = Charges(self.tree, turn.own, turn.roots.player, charge)
+            self.tree = self.charges.added(self.tree)
+            more = np.full(int(self.tree.num_nodes) - len(turn.regret), np.nan)
+            restored = [np.concatenate([x, more]) for x in restored]
+        self.solver: GrowingSolver = growing_solver(self.tree, turn.roots, discount=effort.discount)
+        self.solver.restore(*restored)
+        if not charge:
+            self.open(own)
 
     def open(self, leaves: np.ndarray) -> None:
         """Opens leaves, all of them unless the tree is full."""
-        batch, begin = self.effort.batch, self.effort.clock()
+        begin, count = self.effort.clock(), int(self.tree.num_nodes)
+        self._grow(leaves)
+        if self.charges is not None:
+            self.tree = self.charges.added(self.tree, count)
+        self.solver.extend(self.tree)
+        self.growing = self.effort.clock() - begin
+
+    def uncharged(self) -> PositionTree:
+        """Returns the tree without costs of actions."""
+        return self.tree if self.charges is None else self.charges.removed(self.tree)
+
+    def _grow(self, leaves: np.ndarray) -> None:
+        batch = self.effort.batch
         for first in range(0, len(leaves), batch):
             some = np.full(batch, len(self.tree.parent), np.int32)
             some[: len(leaves[first : first + batch])] = leaves[first : first + batch]
             self.tree = grow_in_place(self.game, self.tree, some, self.room, self.value_fn)
             if bool(self.tree.full):
                 break
-        self.solver.extend(self.tree)
-        self.growing = self.effort.clock() - begin
 
     def iterate(self, iterations: int) -> None:
         """Does some iterations of PCFR+."""
