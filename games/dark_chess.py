@@ -254,7 +254,7 @@ class DarkChess:
         return evaluation(state, self.board_size)
 
     def position_features(self, state: State) -> Array:
-        """Returns float [12 size^2]: squares of each kind of piece as the side to move sees the board.
+        """Returns float [12 size^2], squares of each kind of piece, from the side to move.
 
         Own pieces come first, and Black's board is turned so that pawns move upwards.
         """

@@ -15,6 +15,7 @@ from jaxsolve.agents._beliefs import Mind, positions_of, with_beliefs
 from jaxsolve.game import Agent, EvaluatesPositions, Game
 from jaxsolve.search.knowledge import (
     GADGETS,
+    TRUNKS,
     Effort,
     Searched,
     ValueFunction,
@@ -108,15 +109,16 @@ def klss(
     positions: int | None = None,
     max_states: int = 50_000,
     discovery: float | None = None,
+    trunk: str = "cfr",
     opening: int = 0,
     log: Log | None = None,
     name: str = "klss",
 ) -> Agent:
     """Returns an agent that re-solves 1-KLSS subgames, one ply deeper whenever there is time.
 
-    It plays its average strategy. The paper's agent solves linear programs where this one runs
-    PCFR+. With `positions=200, discovery=1e7` it has the paper's particles and its cost of actions
-    that find little out.
+    It plays its average strategy. With `positions=200, discovery=1e7, trunk="lp"` it has the
+    paper's particles, its cost of actions that find little out, and its linear programs. Small
+    trees take seconds of these, so `capacity` bounds what a move takes then.
 
     Args:
         game: the rules, of two players and without a chance start.
@@ -128,6 +130,8 @@ def klss(
         max_states: of the infoset that is followed exactly.
         discovery: a first action whose next observation has an entropy of H bits costs 2^-H times
             the positions of the infoset, divided by this; None for no cost.
+        trunk: "cfr" for PCFR+, or "lp" for a linear program whenever the tree has grown, which is
+            solved to its end.
         opening: first moves that are random.
         log: of its searches.
         name: for tables of results.
@@ -137,10 +141,12 @@ def klss(
     """
     if discovery is not None and not discovery > 0:
         raise ValueError(f"discovery={discovery} divides positions; give a number above 0, or None")
+    if trunk not in TRUNKS:
+        raise ValueError(f"trunk must be one of {', '.join(TRUNKS)}, not {trunk!r}")
     effort = effort or Effort(seconds=seconds)
     search = _searching(
         *(game, effort, value_fn, capacity, positions, log),
-        *("both", True, "deepening", discovery),
+        *("both", True, "deepening", discovery, trunk),
     )
 
     def choose(mind: Mind, legal: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -163,6 +169,7 @@ def _searching(
     frozen: bool,
     growth: str,
     discovery: float | None = None,
+    trunk: str = "cfr",
 ) -> Callable[[Mind, np.random.Generator], Searched]:
     """Returns a function that searches for a mind, and keeps the search there."""
     if positions is None:

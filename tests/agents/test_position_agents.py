@@ -24,7 +24,7 @@ def played(game: Any, seats: list[Agent], seed: int = 0) -> Any:
     return evaluate.play_matches(arena, seats, 1, jax.random.key(seed), mirror=False)
 
 
-@pytest.mark.parametrize("kind", ["obscuro", "klss"])
+@pytest.mark.parametrize("kind", ["obscuro", "klss", "klss-2021"])
 def test_a_match_is_played_and_the_true_position_is_always_possible(kind: str):
     game, seen = games.load(SMALL), []
 
@@ -33,7 +33,11 @@ def test_a_match_is_played_and_the_true_position_is_always_possible(kind: str):
         listed = {_name(states, k) for k in range(mind.infoset.num_states)}
         seen.append((mind.seat, listed, found))
 
-    made = getattr(agents, kind)(game, effort=WORK, capacity=4096, positions=32, log=note)
+    kind, _, year = kind.partition("-")
+    options: dict[str, Any] = {"discovery": 1e3, "trunk": "lp"} if year else {}
+    made = getattr(agents, kind)(
+        game, effort=WORK, capacity=4096, positions=32, log=note, **options
+    )
     match = played(game, [made, made])
     again = played(game, [made, made])
     np.testing.assert_array_equal(match.actions, again.actions)  # nothing depends on time
@@ -100,6 +104,10 @@ def test_bad_arguments_are_refused():
         agents.klss(chess, capacity=8)
     with pytest.raises(ValueError, match="positions=0"):
         agents.klss(chess, positions=0)
+    with pytest.raises(ValueError, match="discovery=0"):
+        agents.klss(chess, discovery=0)
+    with pytest.raises(ValueError, match="trunk must be one of cfr, lp, not 'gurobi'"):
+        agents.klss(chess, trunk="gurobi")
     with pytest.raises(ValueError, match="depth=3"):
         agents.determinized(chess, depth=3)
     with pytest.raises(ValueError, match="no values of positions"):

@@ -64,15 +64,16 @@ def test_native_and_plain_solvers_have_the_same_numbers_while_the_tree_grows(gad
 
 @pytest.mark.parametrize(("name", "value"), [("kuhn", -1 / 18), (KINGS, 0.5)])
 def test_a_whole_tree_is_solved(name: str, value: float):
-    """Kuhn's value is known; the other one by the linear program (tests/games)."""
+    """Kuhn's value is known; the other one by the linear program of tests/games."""
     tree = grown(name)
-    solver = knowledge.growing_solver(tree, knowledge.single_root())
-    solver.iterate(500)
     nodes = knowledge.positions_of(tree)
-    edge = solver.read().average
-    for player in (0, 1):
-        answered = knowledge.best_response(nodes, edge, player)
-        assert knowledge.values_of(nodes, answered)[0] == pytest.approx(value, abs=1e-3)
+    for trunk, off in (("cfr", 1e-3), ("lp", 1e-6)):
+        solver = knowledge.growing_solver(tree, knowledge.single_root(), trunk=trunk)
+        solver.iterate(500)
+        edge = solver.read().average
+        for player in (0, 1):
+            answered = knowledge.best_response(nodes, edge, player)
+            assert knowledge.values_of(nodes, answered)[0] == pytest.approx(value, abs=off)
 
 
 def test_a_turn_has_the_weights_and_alternatives_of_the_subgame():
@@ -106,21 +107,56 @@ def test_a_turn_has_the_weights_and_alternatives_of_the_subgame():
             assert turn.roots.weight[turn.roots.klass == j].sum() == pytest.approx(1)
         assert turn.drawn == 0
         assert turn.roots.share.sum() == pytest.approx(1)
+        if checked % 8 == 0:
+            check_program(turn)
         checked += 1
     assert checked > 20
+
+
+def check_program(turn: knowledge.Turn) -> None:
+    """Compares the linear program of a turn with PCFR+ by what the gadgets maximise."""
+    for gadget in ("resolve", "maxmargin", "both"):
+        roots, found = turn.roots._replace(gadget=gadget), []
+        for trunk in ("cfr", "lp"):
+            solver = knowledge.growing_solver(turn.tree, roots, trunk=trunk)
+            solver.iterate(3000)
+            read = solver.read()
+            found.append(guaranteed(turn, read))
+        steady, exact = found
+        entered, margin = exact
+        if gadget == "resolve" or (gadget == "both" and margin > 1e-6):
+            assert entered == pytest.approx(steady[0], abs=2e-3)
+            assert entered <= steady[0] + 1e-7
+        else:
+            assert margin == pytest.approx(steady[1], abs=2e-3)
+            assert margin <= steady[1] + 1e-7
+
+
+def guaranteed(turn: knowledge.Turn, read: knowledge.Read) -> tuple[float, float]:
+    """Returns what P's average strategy lets O gain: the mean over classes entered, the most."""
+    nodes, roots = knowledge.positions_of(turn.tree), turn.roots
+    start = np.zeros(len(nodes.parent))
+    start[roots.node] = roots.weight
+    answer = knowledge.best_response(nodes, read.average, 1 - roots.player, start=start)
+    worth = (2 * roots.player - 1) * knowledge.values_of(nodes, answer)[roots.node]
+    gain = np.bincount(roots.klass, roots.weight * worth) - roots.alternative
+    return float(roots.share @ np.maximum(gain, 0)), float(gain.max())
 
 
 def test_a_search_of_everything_finds_the_value():
     game = games.load(KINGS)
     world = first_world(game)
     states = jax.tree.map(lambda x: np.asarray(x)[None], world.state)
-    for growth, most in (("one_sided", 911), ("deepening", 912)):  # 912 are all there are
+    for growth, most, trunk in (  # 912 are all there are
+        *(("one_sided", 911, "cfr"), ("deepening", 912, "cfr")),
+        ("deepening", 912, "lp"),
+    ):
         turn = knowledge.begin_turn(
             game, 0, np.asarray(world.memory[0]), states, np.zeros(1), None, capacity=4096
         )
         effort = knowledge.Effort(seconds=None, rounds=400, iterations=8, last=0.8, batch=8)
         found = knowledge.search_turn(
-            game, turn, lambda state: jax.numpy.zeros(()), effort=effort, growth=growth
+            game, turn, lambda state: jax.numpy.zeros(()), effort=effort, growth=growth, trunk=trunk
         )
         assert found.value == pytest.approx(0.5, abs=0.02)
         assert found.average.sum() == pytest.approx(1)
@@ -138,6 +174,8 @@ def test_what_makes_no_search_is_refused():
     turn = knowledge.begin_turn(game, 0, memory, one, np.zeros(1), None, capacity=4)
     with pytest.raises(ValueError, match="capacity=4 has no room"):
         knowledge.search_turn(game, turn, lambda state: jax.numpy.zeros(()))
+    with pytest.raises(ValueError, match="trunk must be one of cfr, lp, the latter"):
+        knowledge.search_turn(game, turn, lambda state: jax.numpy.zeros(()), trunk="lp")
     with pytest.raises(ValueError, match="growth must be one of"):
         knowledge.search_turn(game, turn, lambda state: jax.numpy.zeros(()), growth="all")
     for wrong in ({"seconds": 0.0}, {"rounds": 0}, {"last": 1.0}):

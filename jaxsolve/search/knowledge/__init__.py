@@ -12,6 +12,7 @@ from jaxsolve.search.knowledge._root import GADGETS as GADGETS
 from jaxsolve.search.knowledge._root import Read as Read
 from jaxsolve.search.knowledge._root import Roots as Roots
 from jaxsolve.search.knowledge._root import single_root as single_root
+from jaxsolve.search.knowledge._search import TRUNKS as TRUNKS
 from jaxsolve.search.knowledge._search import Effort as Effort
 from jaxsolve.search.knowledge._search import Searched as Searched
 from jaxsolve.search.knowledge._search import search_turn as search_turn

@@ -105,13 +105,22 @@ def values_of(nodes: Positions, edge: np.ndarray) -> np.ndarray:
     return value
 
 
-def best_response(nodes: Positions, edge: np.ndarray, player: int) -> np.ndarray:
-    """Returns the edges [N] with those of a player replaced by a best response to the rest."""
+def best_response(
+    nodes: Positions, edge: np.ndarray, player: int, *, start: np.ndarray | None = None
+) -> np.ndarray:
+    """Returns the edges [N] with those of a player replaced by a best response to the rest.
+
+    Args:
+        nodes: of the tree.
+        edge: float64 [N], probability of the edge above each.
+        player: who responds.
+        start: float64 [N], the reach of roots by the others; 1 by default.
+    """
     mine = np.flatnonzero(nodes.chooser == player)
     if not len(mine):
         return edge
     edge, up, sign = edge.copy(), nodes.parent[mine], 1 - 2 * player
-    reach = reach_of(nodes, edge, 1 - player)[up]
+    reach = reach_of(nodes, edge, 1 - player, start=start)[up]
     _, sequence, first = _sequences(nodes, mine, player)
     acted = np.zeros(len(edge), np.int64)
     for level in nodes.levels[1:]:

@@ -21,6 +21,7 @@ class PlainSolver:
             gain, worth to who acts, visits, mean of worth at visits and sum of squares around it.
     """
 
+    exact = False
     REGRET, CHANGE, PLAY, AVERAGE, GAIN, WORTH, VISITS, MEAN, SQUARES = range(9)
 
     def __init__(self, roots: Roots, discount: float = 0.0):

@@ -19,13 +19,13 @@ import numpy as np
 from jaxsolve.game import Game
 from jaxsolve.search.knowledge._charge import Charges
 from jaxsolve.search.knowledge._host import positions_of, reach_of
-from jaxsolve.search.knowledge._root import Roots
 from jaxsolve.search.knowledge._solver import GrowingSolver, growing_solver
 from jaxsolve.search.knowledge._tree import PositionTree, ValueFunction, grow_in_place
 from jaxsolve.search.knowledge._turn import Before, Turn
 from jaxsolve.types import TERMINAL
 
 GROWTH = ("one_sided", "deepening")
+TRUNKS = ("cfr", "lp")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,6 +109,7 @@ def search_turn(
     effort: Effort | None = None,
     growth: str = "one_sided",
     charge: float = 0.0,
+    trunk: str = "cfr",
     seed: int = 0,
 ) -> Searched:
     """Returns what P should play at a turn.
@@ -120,15 +121,22 @@ def search_turn(
         effort: how long.
         growth: one of `GROWTH`.
         charge: what an action costs P that finds nothing out (`Charges`).
+        trunk: one of `TRUNKS`; a linear program is solved to its end, however long that takes.
         seed: of the leaves that are drawn.
 
     Raises:
-        ValueError: an unknown growth, or there is no room for the children of P's positions.
+        ValueError: an unknown growth or trunk, linear programs without deepening, or there is no
+            room for the children of P's positions.
     """
     if growth not in GROWTH:
         raise ValueError(f"growth must be one of {', '.join(GROWTH)}, not {growth!r}")
+    if trunk not in TRUNKS or (trunk == "lp" and growth != "deepening"):
+        raise ValueError(
+            f"trunk must be one of {', '.join(TRUNKS)}, the latter with growth='deepening', "
+            f"not {trunk!r} with {growth!r}"
+        )
     effort = effort or Effort()
-    grower = _Grower(game, turn, value_fn, effort, charge)
+    grower = _Grower(game, turn, value_fn, effort, charge, trunk)
     grown = _one_sided if growth == "one_sided" else _deepening
     grown(grower, seed)
     support = grower.solver.read()
@@ -171,6 +179,7 @@ class _Grower:
         value_fn: ValueFunction,
         effort: Effort,
         charge: float,
+        trunk: str,
     ):
         self.game, self.value_fn, self.effort, self.roots = game, value_fn, effort, turn.roots
         self.clock, self.tree, self.iterations = _Clock(effort), turn.tree, 0
@@ -184,7 +193,9 @@ class _Grower:
             self.tree = self.charges.added(self.tree)
             more = np.full(int(self.tree.num_nodes) - len(turn.regret), np.nan)
             restored = [np.concatenate([x, more]) for x in restored]
-        self.solver: GrowingSolver = growing_solver(self.tree, turn.roots, discount=effort.discount)
+        self.solver: GrowingSolver = growing_solver(
+            self.tree, turn.roots, discount=effort.discount, trunk=trunk
+        )
         self.solver.restore(*restored)
         if not charge:
             self.open(own)
@@ -220,7 +231,9 @@ class _Grower:
         """Iterates as long as growth took, a few times at least."""
         begin = self.effort.clock()
         self.iterate(self.effort.iterations)
-        while self.effort.seconds is not None and not self.clock.over(share):
+        while self.effort.seconds is not None and not self.solver.exact:
+            if self.clock.over(share):
+                break
             if self.effort.clock() - begin >= self.growing:
                 break
             self.iterate(1)
@@ -230,7 +243,7 @@ class _Grower:
         if self.effort.seconds is None:
             share = self.effort.last / (1 - self.effort.last)
             self.iterate(max(1, round(share * self.iterations)))
-        while self.effort.seconds is not None and not self.clock.over():
+        while self.effort.seconds is not None and not self.solver.exact and not self.clock.over():
             self.iterate(1)
 
     @property

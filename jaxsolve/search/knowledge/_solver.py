@@ -13,15 +13,22 @@ from typing import Protocol
 import numpy as np
 
 from jaxsolve import native
+from jaxsolve.search.knowledge._lp import LinearSolver
 from jaxsolve.search.knowledge._plain import PlainSolver
 from jaxsolve.search.knowledge._root import GADGETS, Read, Roots
 from jaxsolve.search.knowledge._tree import PositionTree
 
 
 class GrowingSolver(Protocol):
-    """Alternating PCFR+ on a tree that grows."""
+    """A solver of a tree that grows: alternating PCFR+, or a linear program.
+
+    Attributes:
+        num_nodes: that it has read.
+        exact: whether another iteration changes nothing.
+    """
 
     num_nodes: int
+    exact: bool
 
     def extend(self, tree: PositionTree) -> None:
         """Reads the nodes that are new; infosets that are new play what looks best."""
@@ -53,19 +60,26 @@ class GrowingSolver(Protocol):
         ...
 
 
-def growing_solver(tree: PositionTree, roots: Roots, *, discount: float = 0.0) -> GrowingSolver:
-    """Returns a solver of a tree, in C++ where there is a compiler.
+def growing_solver(
+    tree: PositionTree, roots: Roots, *, discount: float = 0.0, trunk: str = "cfr"
+) -> GrowingSolver:
+    """Returns a solver of a tree, of PCFR+ in C++ where there is a compiler.
 
     Args:
         tree: of positions; nodes without a parent are its roots.
         roots: how they are reached.
         discount: regrets after iteration t count (t / (t + 1)) to this power, so that those of
             a tree that has grown since fade.
+        trunk: "cfr", or "lp" for a linear program (`LinearSolver`).
     """
-    library = native.host_library("positions")
-    made = (
-        PlainSolver(roots, discount) if library is None else NativeSolver(library, roots, discount)
-    )
+    made: GrowingSolver
+    library = None if trunk == "lp" else native.host_library("positions")
+    if trunk == "lp":
+        made = LinearSolver(roots)
+    elif library is None:
+        made = PlainSolver(roots, discount)
+    else:
+        made = NativeSolver(library, roots, discount)
     made.extend(tree)
     return made
 
@@ -78,6 +92,8 @@ class _Nodes(ctypes.Structure):
 
 class NativeSolver:
     """`GrowingSolver` in C++."""
+
+    exact = False
 
     def __init__(self, library: ctypes.CDLL, roots: Roots, discount: float = 0.0):
         self._library, self.num_nodes, self._classes = library, 0, len(roots.share)
