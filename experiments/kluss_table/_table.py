@@ -13,6 +13,7 @@ stopped run goes on from the rows that it has.
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +26,14 @@ import games
 import jaxsolve as js
 from experiments._report import Report
 from experiments.klss_table1._games import LINES, blueprint
-from experiments.kluss_table._positions import POSITIONS, Position, re_solved, rules, whole_tree
+from experiments.kluss_table._positions import (
+    POSITIONS,
+    Position,
+    Tree,
+    re_solved,
+    rules,
+    whole_tree,
+)
 from jaxsolve import search
 from jaxsolve.tree import uniform_policy
 
@@ -37,6 +45,9 @@ ITERATIONS = 5_000
 
 QUICK_LINES = ("Kuhn poker", "2x2 abrupt dark hex")
 """Games of table 1 in the quick run."""
+
+LONG = ("liar's dice, 5-sided die",)
+"""The game of table 1 that takes longest."""
 
 SHOWN = (
     *("game", "look_ahead", "blueprint", "unsafe", "klss", "kluss", "klss_lp", "kluss_lp"),
@@ -55,13 +66,16 @@ def main(quick: bool, out: Path) -> Report:
     report.rows, before = report.earlier(out, same=("quick",))
     begin = time.perf_counter()
     known = {(row["game"], row["look_ahead"]) for row in report.rows}
+    last: str | Position | None = None
     with jax.enable_x64(True):
         for game, plies in _tasks(quick):
             name = game if isinstance(game, str) else named(game)
             if (name, plies) in known:
                 continue
+            if game != last:
+                jax.clear_caches()  # every game has programs of its own; their memory has a limit
+            last = game
             report.rows.append(measure(game, plies))
-            jax.clear_caches()  # every game has programs of its own, and their memory has a limit
             report.seconds = before + time.perf_counter() - begin
             report.save(out)
             print(f"{name} {plies or ''}: {report.rows[-1]['seconds']:.1f} s", flush=True)
@@ -85,9 +99,9 @@ def measure(game: str | Position, plies: int | None) -> dict[str, Any]:
         row = _listed(tree, weak.policy, unit, weak.floors[0], ("pcfr+", "lp"))
         name = game
     else:
-        name, tree = named(game), js.compile(rules(game))
-        row = {"value": js.solve_lp(tree).value}
-        found = re_solved(whole_tree(rules(game)), plies or 1)
+        tree, value, whole = _built(game)
+        name, row = named(game), {"value": value}
+        found = re_solved(whole, plies or 1)
         row["searches"] = found.pop("searches")
         row |= {key: row["value"] - worth for key, worth in found.items()}
         if plies == game.plies:
@@ -97,6 +111,13 @@ def measure(game: str | Position, plies: int | None) -> dict[str, Any]:
     row["states"], row["infosets"] = tree.info.num_states, sum(tree.info.num_infosets)
     row["seconds"] = time.perf_counter() - begin
     return {k: float(v) if isinstance(v, np.floating) else v for k, v in row.items()}
+
+
+@functools.lru_cache(maxsize=1)
+def _built(position: Position) -> tuple[js.PublicTree, float, Tree]:
+    """Returns a position's compiled game, its value, and its tree of positions."""
+    tree = js.compile(rules(position))
+    return tree, js.solve_lp(tree).value, whole_tree(rules(position))
 
 
 def _listed(
@@ -130,10 +151,10 @@ def _listed(
 
 
 def _tasks(quick: bool) -> Iterator[tuple[str | Position, int | None]]:
-    """Yields every row's game and look-ahead, small games first."""
-    for line in LINES:
-        if line.label in QUICK_LINES or not quick:
-            yield line.label, None
+    """Yields every row's game and look-ahead, those that take long last."""
+    lines = [line.label for line in LINES if line.label in QUICK_LINES or not quick]
+    yield from ((label, None) for label in lines if label not in LONG)
     for position in POSITIONS[:3] if quick else POSITIONS:
         for plies in (2,) if quick else range(2, position.plies + 1):
             yield position, plies
+    yield from ((label, None) for label in lines if label in LONG)
