@@ -27,6 +27,7 @@ from jaxsolve.game import Entry, HiddenMoves, MoveTables, Range, Reference, Seen
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
 
 from ._params import name_of
+from ._scotland_yard_drawing import as_svg
 from ._scotland_yard_maps import Map, named_map, taxi_map
 from ._scotland_yard_moves import detective_moves, evader_moves, tables_of
 
@@ -357,6 +358,32 @@ class ScotlandYard:
         ]
         mover = f"detective {turn}" if turn else "Mr X"
         return "\n".join([*lines, f"you move {mover}"])
+
+    def beliefs_in_words(self, beliefs: np.ndarray) -> str:
+        """The ten likeliest stations of Mr X, and how many are possible."""
+        belief = beliefs[0, : self.map.num_stations]
+        likely = np.argsort(-belief, kind="stable")[: min(10, np.count_nonzero(belief))]
+        rows = [("station", [str(s + 1) for s in likely])]
+        rows.append(("percent", [f"{100 * belief[s]:.0f}" for s in likely]))
+        return "\n".join(
+            [
+                f"where Mr X is, for all who saw the same ({np.count_nonzero(belief)} possible):",
+                *(f"  {word} {' '.join(f'{x:>4}' for x in row)}" for word, row in rows),
+            ]
+        )
+
+    def svg(
+        self, state: State, player: int | None = None, *, belief: np.ndarray | None = None
+    ) -> str:
+        """Returns the map as SVG, what `player` sees of it; None shows Mr X as well.
+
+        Args:
+            state: a state.
+            player: 0 or 1.
+            belief: float [S], probability of each station of Mr X, drawn as discs.
+        """
+        evader = None if player == 1 else int(state.stations[0])
+        return as_svg(self.map, np.asarray(state.stations[1:]), belief=belief, evader=evader)
 
     def _moves(self, state: State) -> Array:
         """Returns bool [K, stations], where whoever is to move can go with each ticket."""

@@ -78,7 +78,9 @@ def _sog(net: Net, positions: Array, keys: Array, *, simulations: int) -> Array:
     return jax.vmap(one)(positions, keys)
 
 
+@functools.cache
 def _mctx(search: str) -> Callable[..., Array]:
+    """Returns mctx's search, compiled once for each number of simulations."""
     try:
         import mctx
     except ImportError as error:

@@ -133,6 +133,8 @@ def main(
             if len(rows) < len(earlier):
                 rows.append(earlier[len(rows)])
                 continue
+            if search != UNIFORM:
+                best_moves(search, net, s, positions[:1], chosen.batch)  # compiles
             start = time.perf_counter()
             if search == UNIFORM:
                 rng = np.random.default_rng(2)

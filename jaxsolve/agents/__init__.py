@@ -13,6 +13,7 @@ from jaxsolve.agents._knowledge import klss as klss
 from jaxsolve.agents._knowledge import obscuro as obscuro
 from jaxsolve.agents._person import person as person
 from jaxsolve.agents._ratings import ratings as ratings
+from jaxsolve.agents._resolving import Thought as Thought
 from jaxsolve.agents._resolving import resolving as resolving
 from jaxsolve.agents._searching import depth_limited as depth_limited
 from jaxsolve.agents._searching import nested as nested

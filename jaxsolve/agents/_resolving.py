@@ -10,6 +10,7 @@ rules alone by stepping the model of public states (`public.Followable`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import jax
@@ -20,7 +21,8 @@ from jaxsolve.agents._fixed import decide
 from jaxsolve.agents._track import Tracker, tracker
 from jaxsolve.agents._track import follow as follow_infostate
 from jaxsolve.game import Agent, Decision, Observation
-from jaxsolve.public import Followable, PublicTable
+from jaxsolve.public import Followable, PublicModel, PublicTable
+from jaxsolve.search.growing import GrowingEngine, Grown
 from jaxsolve.search.resolving import Resolver, ResolvingState, choose, follow, init, search
 from jaxsolve.tree import PublicTree
 from jaxsolve.types import Array, PRNGKey, PyTree
@@ -39,6 +41,25 @@ class Place(NamedTuple):
     path: Array
     hand: Array
     lost: Array
+
+
+class Thought(NamedTuple):
+    """A decision of an agent that searches, and the search.
+
+    Attributes:
+        player: int, whose.
+        found: the outcome of the search; `search.Grown` of trees that grow.
+        at: int32 [], number in its tree of the public state of the decision.
+        action: int, chosen.
+        child: int, which child of that public state it leads to; -1 where the game ends or chance
+            has a say.
+    """
+
+    player: int
+    found: Any
+    at: Array
+    action: int
+    child: int
 
 
 class Finder(Protocol):
@@ -78,6 +99,7 @@ def resolving(
     *,
     prior: Any = None,
     random_start: bool = False,
+    log: Callable[[Thought], None] | None = None,
     name: str = "resolving",
 ) -> Agent:
     """Returns the agent of a search.
@@ -90,6 +112,8 @@ def resolving(
             observation leads to. Not needed where the resolver has a model of the rules.
         prior: of actions, a `PriorFunction`; uniform by default.
         random_start: searches that need no key start from random policies, others in every match.
+        log: gets every decision with its search, trees that grow only; matches are then played one
+            by one, on the host.
         name: for tables of results.
 
     Raises:
@@ -110,6 +134,8 @@ def resolving(
             f"{resolver.game}: nothing says where observations lead; give the compiled tree, "
             "agents.resolving(resolver, value, js.compile(game))"
         )
+    if log is not None and not isinstance(engine, GrowingEngine):
+        raise ValueError("log= is for trees that grow: search.growing_resolver")
     keyed = engine.random or random_start
 
     def begin(seat: Array, key: PRNGKey) -> Memory:
@@ -118,7 +144,7 @@ def resolving(
         seed, known = jax.random.bits(key), finder.init(seat)
         return Memory(seat, seed, zero, known, init(engine, root), engine.blank(root))
 
-    def act(memory: Memory, seen: Observation, key: PRNGKey) -> tuple[Decision, Memory]:
+    def think(memory: Memory, seen: Observation, key: PRNGKey) -> tuple[Decision, Memory, Any, Any]:
         place, known = finder.find(memory.known, seen)
         state = follow(engine, memory.state, memory.tree, place.path)
         level = None
@@ -133,9 +159,33 @@ def resolving(
         after = memory._replace(
             decisions=memory.decisions + 1, known=known, state=state, tree=engine.tree(found)
         )
-        return decide(policy, key), after
+        return decide(policy, key), after, found, (place.hand, state.at)
 
-    return Agent(begin, act, name, resolver.game)
+    def act(memory: Memory, seen: Observation, key: PRNGKey) -> tuple[Decision, Memory]:
+        return think(memory, seen, key)[:2]
+
+    if log is None:
+        return Agent(begin, act, name, resolver.game)
+    aloud = jax.jit(think)
+
+    def act_aloud(memory: Memory, seen: Observation, key: PRNGKey) -> tuple[Decision, Memory]:
+        decision, after, found, (hand, at) = aloud(memory, seen, key)
+        action = int(decision.action)
+        if action >= 0:
+            slot = int(np.asarray(seen.legal)[:action].sum())
+            child = _child_of(engine.options.model, found, at, slot, hand)
+            log(Thought(int(seen.player), found, at, action, child))
+        return decision, after
+
+    return Agent(begin, act_aloud, name, resolver.game, host=True)
+
+
+def _child_of(model: PublicModel, found: Grown, at: Array, slot: int, hand: Array) -> int:
+    """Returns the only child that an action of a private state leads to, or -1."""
+    transitions = model.transitions(found.growth.store)
+    codes = np.asarray(transitions.child_of_action[found.growth.row[at], slot, hand])
+    children = set(codes[codes < transitions.num_children * transitions.num_hands].tolist())
+    return children.pop() // transitions.num_hands if len(children) == 1 else -1
 
 
 class _Infosets(NamedTuple):

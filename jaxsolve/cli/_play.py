@@ -15,8 +15,12 @@ from jaxsolve.cli._foreign import check_game
 from jaxsolve.cli._terminal import Terminal
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from jaxsolve.agents import Thought
     from jaxsolve.evaluate import Arena
     from jaxsolve.game import Agent, Game
+    from jaxsolve.public import PublicModel
     from jaxsolve.tree import PublicTree
 
 AGENTS = ("resolving", "sog", "equilibrium", "uniform", "obscuro", "klss", "determinized")
@@ -112,7 +116,7 @@ def play(
             opponent = _on_positions(rules, agent, seconds)
             arena = evaluate.rules_arena(rules, max_moves=10_000)
         elif agent == "sog":
-            opponent = _from_rules(rules, net, iterations)
+            opponent = _from_rules(rules, net, iterations, terminal.tell)
             arena = evaluate.rules_arena(rules)
         else:
             tree = _compiled(rules, agent) if tree is None else tree
@@ -250,13 +254,19 @@ def _on_positions(rules: Game, agent: str, seconds: float) -> Agent:
     return made(rules, seconds=seconds)
 
 
-def _from_rules(rules: Game, file: Path | None, simulations: int) -> Agent:
-    """Returns an agent that searches as Student of Games does, from the rules alone."""
+def _from_rules(
+    rules: Game, file: Path | None, simulations: int, tell: Callable[[str], None]
+) -> Agent:
+    """Returns an agent that searches as Student of Games does, from the rules alone.
+
+    Of a game that says beliefs in words, it tells after each move what all may now believe.
+    """
     import jax
     import jax.numpy as jnp
 
     import jaxsolve as js
     from jaxsolve import agents
+    from jaxsolve.game import DescribesBeliefs
     from jaxsolve.public import RulesModel, made_model, room_for, rules_model, top_of
     from jaxsolve.search.growing import growing_resolver
 
@@ -286,4 +296,29 @@ def _from_rules(rules: Game, file: Path | None, simulations: int) -> Agent:
         skip_solved=True,
         top=top_of(rules),
     )
-    return agents.resolving(resolver, value, prior=prior, name="sog")
+    log = None
+    if isinstance(rules, DescribesBeliefs):
+        words = rules.beliefs_in_words
+
+        def log(thought: Thought) -> None:
+            tell(_thought(words, model, thought))
+
+    return agents.resolving(resolver, value, prior=prior, log=log, name="sog")
+
+
+def _thought(words: Callable[[np.ndarray], str], model: PublicModel, thought: Thought) -> str:
+    """Returns how far a search went, and beliefs after its move in words."""
+    import numpy as np
+
+    from jaxsolve import search
+
+    growth, at, child = thought.found.growth, thought.at, thought.child
+    deep = search.depths(growth)
+    text = f"sog searched: {len(deep)} public states opened, {deep.max()} decisions deep"
+    if child < 0:
+        return text
+    after = model.transitions(growth.store).child[growth.row[at], child]
+    if model.actor_of(model.root_of(growth.store, after)) < 0:  # all is about to be shown
+        return text
+    beliefs = search.beliefs_below(model, thought.found, at, child)
+    return f"{text}\n{words(np.asarray(beliefs))}"

@@ -16,6 +16,7 @@ from jaxsolve.game._openspiel import import_pyspiel as import_pyspiel
 from jaxsolve.game._openspiel import is_pyspiel_game as is_pyspiel_game
 from jaxsolve.game._openspiel import load_openspiel as load_openspiel
 from jaxsolve.game._openspiel import wrap_openspiel as wrap_openspiel
+from jaxsolve.game._optional import DescribesBeliefs as DescribesBeliefs
 from jaxsolve.game._optional import DescribesSituations as DescribesSituations
 from jaxsolve.game._optional import EvaluatesPositions as EvaluatesPositions
 from jaxsolve.game._optional import GuessesPositions as GuessesPositions

@@ -67,6 +67,19 @@ class DescribesSituations(Protocol):
 
 
 @runtime_checkable
+class DescribesBeliefs(Protocol):
+    """A game that says in words how likely private states are."""
+
+    def beliefs_in_words(self, beliefs: np.ndarray) -> str:
+        """Returns what somebody who saw all that is public believes, in lines for people.
+
+        Args:
+            beliefs: float [2, H], of each player's private states; sums to 1.
+        """
+        ...
+
+
+@runtime_checkable
 class HasPublicFeatures(Protocol):
     """A game that describes its public states by numbers, which value networks are given."""
 

@@ -24,6 +24,9 @@ from jaxsolve.search.growing import GrowingSearch as GrowingSearch
 from jaxsolve.search.growing import Grown as Grown
 from jaxsolve.search.growing import Growth as Growth
 from jaxsolve.search.growing import TableOracle as TableOracle
+from jaxsolve.search.growing import beliefs_at as beliefs_at
+from jaxsolve.search.growing import beliefs_below as beliefs_below
+from jaxsolve.search.growing import depths as depths
 from jaxsolve.search.growing import growing_resolver as growing_resolver
 from jaxsolve.search.growing import growing_search as growing_search
 from jaxsolve.search.growing import gt_cfr as gt_cfr

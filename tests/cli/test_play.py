@@ -100,6 +100,21 @@ def test_a_person_plays_dark_chess_and_the_game_is_kept(
         play("kuhn", agent="obscuro")
 
 
+@pytest.mark.slow  # compiles a search
+def test_sog_tells_what_all_may_believe(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """On a square without reveals; the move itself, which would give Mr X away, is not told."""
+    monkeypatch.setattr("builtins.input", typing(["1"] * 4, []))
+    square = "edges=[[1,2],[2,3],[3,4],[4,1]],evader=[1,4],detectives=[3],rounds=2"
+    play(f"scotland_yard({square})", agent="sog", iterations=4, matches=1, seat=1)
+    lines = capsys.readouterr().out.splitlines()
+    assert re.match(r"sog searched: \d+ public states opened, \d+ decisions deep", lines[0])
+    assert re.match(r"where Mr X is, for all who saw the same \(\d possible\):", lines[1])
+    assert sum(int(x) for x in lines[3].split()[1:]) in range(98, 103)
+    assert "taxi" not in "".join(lines[:4])
+
+
 def test_hidden_moves_stay_hidden(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
+from xml.etree import ElementTree
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.sparse.csgraph import shortest_path
+from scipy.spatial.distance import cdist
 
 import games
 import jaxsolve as js
+from games._scotland_yard_drawing import layout
 from games._scotland_yard_maps import GLASSES, named_map
 from games.scotland_yard import BLOCKED, CAUGHT
 from jaxsolve.game import State
@@ -182,6 +186,27 @@ def test_london():
     game = games.load("scotland_yard(board=london)")
     assert game.num_actions == 4 * 199 + 2
     assert len(choices(game, game.init())) == 13
+
+
+def test_a_picture_puts_what_is_joined_together():
+    """Distances in it follow those along the lines, and the belief is area."""
+    london = named_map("london")
+    places = layout(london)
+    apart = cdist(places, places)
+    joined = london.joined()
+    rides = shortest_path(joined[0], unweighted=True)
+    assert apart[joined[0]].max() < apart[rides >= 7].min()
+    assert apart[np.triu_indices(199, 1)].min() > 0.2  # no two on top of each other
+    game = games.load("scotland_yard")
+    belief = np.array([0, 0.5, 0, 0.125, 0, 0, 0, 0, 0, 0, 0.375])
+    picture = ElementTree.fromstring(game.svg(game.init(), belief=belief))
+    parts = [dict(x.attrib) for x in picture]
+    discs = [float(x["r"]) for x in parts if x.get("class") == "belief"]
+    assert (np.array(discs) / discs[0]) ** 2 == pytest.approx([1, 0.25, 0.75], rel=0.01)
+    assert [x.get("class") for x in parts].count("detective") == 2
+    assert "evader" in game.svg(game.init())
+    assert "evader" not in game.svg(game.init(), player=1)
+    assert len(layout(named_map("london")._replace(edges=(((1, 2), (4, 5)),)))) == 5  # in two parts
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import jax
@@ -12,10 +11,23 @@ import pytest
 
 import games
 import jaxsolve as js
-from games.scotland_yard import ScotlandYard
-from jaxsolve.public import HiddenPieceModel, HiddenRoot, hidden_piece_model
-from jaxsolve.search import growing_search, gt_cfr
-from jaxsolve.tree import pick
+from experiments.bench._london_beliefs import compared
+from jaxsolve import agents, evaluate
+from jaxsolve.evaluate import play_matches
+from jaxsolve.public import (
+    hidden_piece_model,
+    no_limit,
+    public_table,
+)
+from jaxsolve.search import (
+    beliefs_at,
+    beliefs_below,
+    depths,
+    fixed_resolver,
+    growing_resolver,
+    growing_search,
+    gt_cfr,
+)
 
 CHASE = (
     "scotland_yard(edges=[[1,2],[2,3],[3,1],[3,4],[4,5]],evader=[1,5],detectives=[3],rounds=3,"
@@ -99,91 +111,43 @@ def test_bad_input():
         hidden_piece_model(games.load("kuhn"))  # type: ignore[arg-type]
 
 
-class Exact:
-    """Exact tracking of Mr X, who plays uniformly, in NumPy: from the map and what is announced."""
-
-    def __init__(self, game: ScotlandYard):
-        self.map, self.joined = game.map, game.map.joined()
-        self.belief = np.zeros(game.map.num_stations)
-        self.belief[np.array(game.map.evader) - 1] = 1 / len(game.map.evader)
-
-    def legal(self, state: Any, tickets: np.ndarray) -> np.ndarray:
-        """Moves [K, S, S] of Mr X."""
-        free = np.ones(self.map.num_stations, bool)
-        free[state.stations[1:]] = False
-        return self.joined & (tickets > 0)[:, None, None] & free
-
-    def see(self, before: Any, after: Any, shown: np.ndarray) -> None:
-        """Takes in one move."""
-        b, used, place = self.belief, shown[0], shown[1]
-        if before.turn == 0:
-            moves = self.legal(before, before.tickets[0])
-            count = moves.sum((0, 2))
-            double = (
-                (before.phase == 0) & (before.doubles > 0) & (before.moves + 2 <= self.map.rounds)
-            )
-            b = b / np.maximum(count + double, 1)
-            if used < len(self.map.kinds):
-                b = b @ moves[used]
-                if place >= 0:
-                    b = b * (np.arange(len(b)) == place)
-        else:
-            b = b * (np.arange(len(b)) != after.stations[before.turn])
-        if after.turn == 0:
-            b = b * self.legal(after, after.tickets[0]).any((0, 2))
-        self.belief = b / b.sum()
-
-
-def track(model: HiddenPieceModel, root: HiddenRoot, plays: int) -> Any:
-    """Returns a function (key) -> a game: states before each move, what was shown, beliefs."""
-    game, hands = model.game, model.hands[0]
-
-    def on(root: Any, reach: Any, action: Any, row: Any, used: Any, go: Any) -> Any:
-        """One step of the model, and of the own reach of Mr X who plays uniformly."""
-        zero = jnp.zeros((), jnp.int32)
-        seen = model.follow(root, jnp.int32(1), zero, action, row, row[:, :1], used)
-        store, number = model.start(root, 1, jnp.float32)
-        store, at = model.open(store, number, zero, jnp.bool_(True))
-        rows = model.transitions(store)
-        played = rows.legal[at] / jnp.maximum(rows.legal[at].sum(0), 1)
-        flow = reach * jnp.where(rows.actor[at] == 0, played, 1.0)
-        flat = jnp.append(flow, jnp.zeros((1, hands))).reshape(-1)
-        after = flat[rows.parents_of[at, seen.child][0]].sum(-1)
-        child = model.root_of(store, rows.child[at, seen.child])
-        keep = functools.partial(jnp.where, go)
-        return jax.tree.map(keep, child, root), keep(after, reach), keep(seen.status, 0)
-
-    def step(carry: Any, draw: Any) -> Any:
-        state, root, reach, status = carry
-        live = game.actor(state) >= 0
-        action = pick(game.legal(state).astype(float), draw)
-        after = game.step(state, action)
-        over = game.actor(after) < 0
-        row = jnp.asarray(game.observe(after)[0], jnp.int32)[None]
-        go = live & ~over
-
-        def each(number: Any, carry: Any) -> Any:
-            # First the move, then up to two digits of a number that is shown.
-            root, reach, status = carry
-            more = go & ((number == 0) | (root.left > 0))
-            root, reach, bad = on(root, reach, action, row, jnp.minimum(number, 1), more)
-            return root, reach, status | bad
-
-        root, reach, status = jax.lax.fori_loop(0, 3, each, (root, reach, status))
-        belief = reach * root.weight
-        after = jax.tree.map(lambda x, y: jnp.where(live, x, y).astype(y.dtype), after, state)
-        out = (state, after, row[0], belief / belief.sum(), go, game.actor(root.state))
-        return (after, root, reach, status), out
-
-    def one(key: Any) -> Any:
-        draws = jax.random.uniform(key, (plays + 1,))
-        start = game.init()
-        state = game.step(start, pick(game.chance(start), draws[0]))
-        begin = (state, root, jnp.ones(hands), jnp.int32(0))
-        (_, _, _, status), out = jax.lax.scan(step, begin, draws[1:])
-        return status, out
-
-    return one
+def test_an_agent_tells_the_belief_that_its_policy_makes():
+    """In a match on CHASE: before each move, after it, and in words, against stepping the rules."""
+    game: Any = games.load(CHASE)
+    model, root = hidden_piece_model(game)
+    resolver = growing_resolver(model, js.cfr_plus(), simulations=6, root=root)
+    thoughts: list[agents.Thought] = []
+    agent = agents.resolving(resolver, ZERO, log=thoughts.append)
+    arena = evaluate.rules_arena(game, max_moves=20)
+    play_matches(arena, [agent, agents.uniform()], 1, jax.random.key(2), mirror=False)
+    assert len(thoughts) >= 2
+    last = np.array([0.5, 0, 0, 0, 0.5])  # where Mr X starts
+    for number, thought in enumerate(thoughts):
+        found, at = thought.found, thought.at
+        store = found.growth.store
+        here = model.root_of(store, found.growth.public[at])
+        before = np.asarray(beliefs_at(model, found, at))[0]
+        if number == 0:
+            np.testing.assert_allclose(before, last, atol=1e-6)
+        moves, after = game.hidden_moves(here.state), np.zeros(5)
+        for station in np.flatnonzero(before):
+            for slot in np.flatnonzero(moves.legal[:, station]):
+                world = game.place(here.state, station)
+                end = game.step(world, moves.action[slot, station])
+                # What everybody sees of the move that was made.
+                made = game.step(world, jnp.int32(thought.action))
+                if game.observe(end)[0][0] == game.observe(made)[0][0]:
+                    share = before[station] * float(found.average[at, slot, station])
+                    after[int(end.stations[0])] += share
+        told = np.asarray(beliefs_below(model, found, at, thought.child))
+        np.testing.assert_allclose(told[0], after / after.sum(), atol=1e-5)
+        assert len(depths(found.growth)) == found.growth.num_opened
+        words = game.beliefs_in_words(told).splitlines()
+        assert words[1].split()[1] == str(1 + after.argmax())
+    table = public_table(games.load("kuhn"))
+    fixed = fixed_resolver(table, no_limit, js.cfr_plus(), iterations=2, grouped=False)
+    with pytest.raises(ValueError, match="log= is for trees that grow"):
+        agents.resolving(fixed, None, js.compile(table.game), log=thoughts.append)
 
 
 @pytest.mark.slow
@@ -193,22 +157,3 @@ def test_beliefs_are_exact_tracking():
     game: Any = games.load("scotland_yard(board=london)")
     model, root = hidden_piece_model(game)
     assert compared(game, model, root, 8, 0) > 250
-
-
-def compared(game: Any, model: Any, root: Any, count: int, seed: int) -> int:
-    """Returns beliefs compared in some random games."""
-    keys = jax.random.split(jax.random.key(seed), count)
-    status, out = jax.jit(jax.vmap(track(model, root, 150)))(keys)
-    assert not np.asarray(status).any()
-    before, after, shown, beliefs, goes, _ = jax.tree.map(np.asarray, out)
-    checked = 0
-    for g in range(count):
-        exact = Exact(game)
-        for k in np.flatnonzero(goes[g]):
-            first, then = (jax.tree.map(lambda x, at=(g, k): x[at], y) for y in (before, after))
-            exact.see(first, then, shown[g, k])
-            np.testing.assert_allclose(beliefs[g, k], exact.belief, atol=2e-6)
-            assert beliefs[g, k].sum() == pytest.approx(1, abs=1e-5)
-            assert beliefs[g, k][after.stations[g, k, 0]] > 0
-            checked += 1
-    return checked

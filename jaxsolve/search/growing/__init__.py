@@ -1,5 +1,8 @@
 """Search by trees that grow (GT-CFR)."""
 
+from jaxsolve.search.growing._beliefs import beliefs_at as beliefs_at
+from jaxsolve.search.growing._beliefs import beliefs_below as beliefs_below
+from jaxsolve.search.growing._beliefs import depths as depths
 from jaxsolve.search.growing._engine import Branches as Branches
 from jaxsolve.search.growing._engine import GrowingEngine as GrowingEngine
 from jaxsolve.search.growing._engine import growing_resolver as growing_resolver

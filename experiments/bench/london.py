@@ -1,0 +1,144 @@
+"""Searches of Scotland Yard in London: `python experiments/bench/london.py --out D`.
+
+SoG(s, 1) from the first decision with a network of 3 x 256 that has learned nothing, a batch of
+searches with different keys: searches a second of processor time and by the clock, bytes that one
+search keeps and that its program takes, and the share of time without the network. With `--beliefs
+N`, beliefs over Mr X's station in N random games are compared with exact tracking as well.
+
+Processor time is that of all threads: two cores that nothing else uses do at most two seconds of it
+in a second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+import games
+import jaxsolve as js
+from experiments._report import Report, device_name, slug
+from experiments.bench._london_beliefs import compared
+from games.scotland_yard import ScotlandYard
+from jaxsolve import nets
+from jaxsolve.public import hidden_piece_model
+from jaxsolve.search import growing_search, gt_cfr
+
+RESULTS = Path(__file__).parent / "results"
+GROUP = 50
+"""Games whose beliefs are compared at once."""
+
+
+def nothing(state: Any, beliefs: Any) -> Any:
+    """Every leaf is worth 0."""
+    return jnp.zeros_like(beliefs)
+
+
+def measure(
+    game: ScotlandYard, value_name: str, simulations: int, batch: int, abreast: int, tile: int
+) -> dict[str, Any]:
+    """Returns the row of one kind of search.
+
+    Args:
+        game: the map.
+        value_name: "zero", or "network" for an MLP of 3 x 256.
+        simulations: s.
+        batch: searches.
+        abreast: of them side by side, the others after these.
+        tile: leaves that the network is asked about at once.
+    """
+    model, root = hidden_piece_model(game)
+    value: Any = jax.tree_util.Partial(nothing)
+    if value_name == "network":
+        value = nets.make_net(model, nets.ValueNetwork(256, 3), jax.random.key(0))
+    search = growing_search(model, js.cfr_plus().simultaneous(), simulations=simulations, tile=tile)
+    ranges = jnp.ones((2, max(model.hands)))
+
+    def one(search: Any, value: Any, key: Any) -> Any:
+        return gt_cfr(search, value, root, ranges, key)
+
+    @jax.jit
+    def many(search: Any, value: Any, keys: Any) -> Any:
+        def some(key: Any) -> Any:
+            found = one(search, value, key)
+            return found.policy, found.growth.num_opened, found.growth.num_leaves, found.asked
+
+        return jax.lax.map(some, keys, batch_size=abreast)
+
+    keys = jax.random.split(jax.random.key(1), batch)
+    kept = jax.eval_shape(one, search, value, keys[0])
+    program = many.lower(search, value, keys).compile()
+    memory = program.memory_analysis()
+    jax.block_until_ready(program(search, value, keys[:]))
+    clock, spent = time.perf_counter(), time.process_time()
+    _, opened, leaves, asked = jax.block_until_ready(program(search, value, keys))
+    clock, spent = time.perf_counter() - clock, time.process_time() - spent
+    return {
+        "value": value_name,
+        "simulations": simulations,
+        "batch": batch,
+        "abreast": abreast,
+        "tile": tile,
+        "searches_per_processor_second": batch / spent,
+        "searches_per_second": batch / clock,
+        "leaves_asked": float(asked.mean()),
+        "leaves_at_the_end": float(leaves.mean()),
+        "opened": float(opened.mean()),
+        "kept_megabytes": _bytes(kept) / 1e6,
+        "program_megabytes": (memory.temp_size_in_bytes / abreast) / 1e6,
+        "device": device_name(),
+    }
+
+
+def _bytes(shapes: Any) -> int:
+    return sum(math.prod(x.shape) * jnp.dtype(x.dtype).itemsize for x in jax.tree.leaves(shapes))
+
+
+def main(argv: list[str] | None = None) -> Report:
+    """Runs the benchmark and returns its report."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("runs/bench_london"))
+    parser.add_argument("--simulations", type=int, default=400)
+    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--abreast", type=int, nargs="+", default=[1, 4])
+    parser.add_argument("--tile", type=int, nargs="+", default=[16])
+    parser.add_argument("--beliefs", type=int, default=0, help="random games to compare beliefs in")
+    parser.add_argument(
+        "--record", action="store_true", help="also write experiments/bench/results"
+    )
+    given = parser.parse_args(argv)
+    game = games.load("scotland_yard(board=london)")
+    assert isinstance(game, ScotlandYard)
+    begin = time.perf_counter()
+    rows: list[dict[str, Any]] = []
+    report = Report("bench_london", False, 0.0, rows)
+    report.extra = {"load_average_at_start": os.getloadavg()[0]}
+    if given.beliefs:
+        model, root = hidden_piece_model(game)
+        counts = [min(GROUP, given.beliefs - k) for k in range(0, given.beliefs, GROUP)]
+        found = sum(compared(game, model, root, n, seed) for seed, n in enumerate(counts))
+        report.extra |= {"games": given.beliefs, "beliefs_equal": found, "beliefs_lost": 0}
+        print(f"{found} beliefs of {given.beliefs} random games are those of exact tracking")
+    for abreast in given.abreast:
+        for tile in given.tile:
+            for value in ("zero", "network"):
+                rows.append(measure(game, value, given.simulations, given.batch, abreast, tile))
+                print(", ".join(f"{k} {v}" for k, v in rows[-1].items()))
+                report.seconds = time.perf_counter() - begin
+                report.save(given.out)
+                jax.clear_caches()
+    if given.record:
+        RESULTS.mkdir(parents=True, exist_ok=True)
+        stem = "london-" + slug(f"{jax.default_backend()} {device_name()}")
+        (RESULTS / f"{stem}-jax{jax.__version__}.json").write_text(report.as_json(digits=5))
+    return report
+
+
+if __name__ == "__main__":
+    main()
