@@ -3,6 +3,8 @@
 GT-CFR(s, 1) from the first decision of the game, a batch of searches with different keys: with a
 value function that costs nothing, and with a small untrained network. Times are of whole batches
 after compilation, the median of several; leaves are those that the value function was asked about.
+Processor time is that of all threads. Rows with `per_update` .5 do two iterations of CFR for each
+simulation, so that the difference to 1 is what iterations cost, and the rest simulations.
 """
 
 from __future__ import annotations
@@ -36,7 +38,12 @@ def nothing(state: Any, beliefs: Any) -> Any:
 
 
 def measure(
-    updates: str, value_name: str, simulations: int, batch: int, runs: int
+    updates: str,
+    value_name: str,
+    simulations: int,
+    batch: int,
+    runs: int,
+    per_update: float = 1.0,
 ) -> dict[str, Any]:
     """Returns the row of one kind of search.
 
@@ -46,12 +53,13 @@ def measure(
         simulations: s.
         batch: searches.
         runs: timed batches.
+        per_update: c.
     """
     table = public_table(games.load("leduc"))
     value: Any = jax.tree_util.Partial(nothing)
     if value_name == "network":
         value = nets.make_net(table, nets.ValueNetwork(128, 3), jax.random.key(0))
-    search = growing_search(table, SOLVERS[updates], simulations=simulations)
+    search = growing_search(table, SOLVERS[updates], simulations=simulations, per_update=per_update)
     ranges = jnp.ones((2, table.num_hands))
     abreast = min(batch, ABREAST) if jax.default_backend() == "cpu" else batch
 
@@ -68,23 +76,26 @@ def measure(
     program = many.lower(search, value, keys).compile()
     compiled = time.perf_counter() - begin
     jax.block_until_ready(program(search, value, keys))
-    seconds = []
+    seconds, spent = [], []
     for k in range(runs):
         keys = jax.random.split(jax.random.key(2 + k), batch)
-        begin = time.perf_counter()
+        begin, used = time.perf_counter(), time.process_time()
         _, opened, asked = jax.block_until_ready(program(search, value, keys))
         seconds.append(time.perf_counter() - begin)
+        spent.append(time.process_time() - used)
     each = statistics.median(seconds)
     return {
         "updates": updates,
         "value": value_name,
         "simulations": simulations,
+        "per_update": per_update,
         "batch": batch,
         "abreast": abreast,
         "threads": len(os.sched_getaffinity(0)),
         "device": device_name(),
         "compile_seconds": round(compiled, 2),
         "searches_per_second": batch / each,
+        "searches_per_processor_second": batch / statistics.median(spent),
         "leaves_per_second": float(asked.sum()) / each,
         "opened": float(opened.mean()),
         "leaves_asked": float(asked.mean()),
@@ -97,6 +108,9 @@ def main(argv: list[str] | None = None) -> Report:
     parser.add_argument("--out", type=Path, default=Path("runs/bench_growing"))
     parser.add_argument("--quick", action="store_true", help="a batch of 64 only, fewer runs")
     parser.add_argument(
+        "--split", action="store_true", help="only what iterations and simulations cost"
+    )
+    parser.add_argument(
         "--record", action="store_true", help="also write experiments/bench/results"
     )
     given = parser.parse_args(argv)
@@ -104,18 +118,22 @@ def main(argv: list[str] | None = None) -> Report:
     rows: list[dict[str, Any]] = []
     report = Report("bench_growing", given.quick, 0.0, rows)
     report.extra = {"load_average_at_start": os.getloadavg()[0]}
-    jobs = [
+    jobs: list[Any] = [
         (updates, value, 100, batch, 2 if given.quick else 5)
         for batch in ((64,) if given.quick else (1, 64, 1024))
         for value in ("zero", "network")
         for updates in SOLVERS
     ]
+    if given.split:
+        jobs = [("paper", v, 100, 64, 3, c) for v in ("zero", "network") for c in (1.0, 0.5)]
     for job in jobs:
         rows.append(measure(*job))
         last = rows[-1]
         print(
             f"{last['updates']}, {last['value']}, batch {last['batch']}: "
             f"{last['searches_per_second']:.4g} searches a second, "
+            f"{last['searches_per_processor_second']:.4g} of processor time, "
+            f"c = {last['per_update']:g}, {last['leaves_asked']:.0f} leaves asked, "
             f"compiled in {last['compile_seconds']} s"
         )
         report.seconds = time.perf_counter() - begin

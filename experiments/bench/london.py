@@ -12,6 +12,7 @@ in a second.
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import os
 import time
@@ -41,7 +42,13 @@ def nothing(state: Any, beliefs: Any) -> Any:
 
 
 def measure(
-    game: ScotlandYard, value_name: str, simulations: int, batch: int, abreast: int, tile: int
+    game: ScotlandYard,
+    value_name: str,
+    simulations: int,
+    batch: int,
+    abreast: int,
+    tile: int,
+    per_update: float,
 ) -> dict[str, Any]:
     """Returns the row of one kind of search.
 
@@ -52,12 +59,19 @@ def measure(
         batch: searches.
         abreast: of them side by side, the others after these.
         tile: leaves that the network is asked about at once.
+        per_update: c; at .5 there are two iterations of CFR for each simulation.
     """
     model, root = hidden_piece_model(game)
     value: Any = jax.tree_util.Partial(nothing)
     if value_name == "network":
         value = nets.make_net(model, nets.ValueNetwork(256, 3), jax.random.key(0))
-    search = growing_search(model, js.cfr_plus().simultaneous(), simulations=simulations, tile=tile)
+    search = growing_search(
+        model,
+        js.cfr_plus().simultaneous(),
+        simulations=simulations,
+        per_update=per_update,
+        tile=tile,
+    )
     ranges = jnp.ones((2, max(model.hands)))
 
     def one(search: Any, value: Any, key: Any) -> Any:
@@ -82,6 +96,7 @@ def measure(
     return {
         "value": value_name,
         "simulations": simulations,
+        "per_update": per_update,
         "batch": batch,
         "abreast": abreast,
         "tile": tile,
@@ -108,6 +123,7 @@ def main(argv: list[str] | None = None) -> Report:
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--abreast", type=int, nargs="+", default=[1, 4])
     parser.add_argument("--tile", type=int, nargs="+", default=[16])
+    parser.add_argument("--per_update", type=float, nargs="+", default=[1.0])
     parser.add_argument("--beliefs", type=int, default=0, help="random games to compare beliefs in")
     parser.add_argument(
         "--record", action="store_true", help="also write experiments/bench/results"
@@ -125,14 +141,14 @@ def main(argv: list[str] | None = None) -> Report:
         found = sum(compared(game, model, root, n, seed) for seed, n in enumerate(counts))
         report.extra |= {"games": given.beliefs, "beliefs_equal": found, "beliefs_lost": 0}
         print(f"{found} beliefs of {given.beliefs} random games are those of exact tracking")
-    for abreast in given.abreast:
-        for tile in given.tile:
-            for value in ("zero", "network"):
-                rows.append(measure(game, value, given.simulations, given.batch, abreast, tile))
-                print(", ".join(f"{k} {v}" for k, v in rows[-1].items()))
-                report.seconds = time.perf_counter() - begin
-                report.save(given.out)
-                jax.clear_caches()
+    jobs = itertools.product(given.abreast, given.tile, given.per_update, ("zero", "network"))
+    for abreast, tile, per_update, value in jobs:
+        row = measure(game, value, given.simulations, given.batch, abreast, tile, per_update)
+        rows.append(row)
+        print(", ".join(f"{k} {v}" for k, v in row.items()), flush=True)
+        report.seconds = time.perf_counter() - begin
+        report.save(given.out)
+        jax.clear_caches()
     if given.record:
         RESULTS.mkdir(parents=True, exist_ok=True)
         stem = "london-" + slug(f"{jax.default_backend()} {device_name()}")

@@ -255,11 +255,12 @@ def _on_positions(rules: Game, agent: str, seconds: float) -> Agent:
 
 
 def _from_rules(
-    rules: Game, file: Path | None, simulations: int, tell: Callable[[str], None]
+    rules: Game, file: Path | None, simulations: int, tell: Callable[[str], None] | None = None
 ) -> Agent:
     """Returns an agent that searches as Student of Games does, from the rules alone.
 
-    Of a game that says beliefs in words, it tells after each move what all may now believe.
+    Of a game that says beliefs in words, it tells after each move what all may now believe, where
+    `tell` prints a line.
     """
     import jax
     import jax.numpy as jnp
@@ -297,17 +298,18 @@ def _from_rules(
         top=top_of(rules),
     )
     log = None
-    if isinstance(rules, DescribesBeliefs):
-        words = rules.beliefs_in_words
+    if tell is not None and isinstance(rules, DescribesBeliefs):
+        words, say = rules.beliefs_in_words, tell
 
         def log(thought: Thought) -> None:
-            tell(_thought(words, model, thought))
+            say(_thought(words, model, thought))
 
     return agents.resolving(resolver, value, prior=prior, log=log, name="sog")
 
 
 def _thought(words: Callable[[np.ndarray], str], model: PublicModel, thought: Thought) -> str:
     """Returns how far a search went, and beliefs after its move in words."""
+    import jax.numpy as jnp
     import numpy as np
 
     from jaxsolve import search
@@ -320,5 +322,5 @@ def _thought(words: Callable[[np.ndarray], str], model: PublicModel, thought: Th
     after = model.transitions(growth.store).child[growth.row[at], child]
     if model.actor_of(model.root_of(growth.store, after)) < 0:  # all is about to be shown
         return text
-    beliefs = search.beliefs_below(model, thought.found, at, child)
+    beliefs = search.beliefs_below(model, thought.found, at, jnp.int32(child))
     return f"{text}\n{words(np.asarray(beliefs))}"
