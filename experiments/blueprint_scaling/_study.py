@@ -18,44 +18,15 @@ from typing import Any
 
 import numpy as np
 
+from experiments._blueprints import MENUS, Run, abstraction_of, load_run, train_run
 from experiments._report import Report
 from jaxsolve import holdem
-from jaxsolve.caches import cache_folder
-from jaxsolve.files import differences, load_arrays, save_arrays
 
 COLUMNS = (
     *("sampler", "buckets", "minutes", "threads", "seed", "nodes_per_second", "against"),
     *("mbb", "low", "high", "lbr_call_mbb", "lbr_call_low", "lbr_call_high", "best_response_mbb"),
 )
-KIND = "strategy of blueprint_scaling"
 RESULTS = Path(__file__).parent / "results"
-MENUS = Path(__file__).parents[2] / "examples" / "menus"
-
-
-@dataclasses.dataclass(frozen=True)
-class Run:
-    """One training.
-
-    Attributes:
-        sampler: its name.
-        buckets: of flop, turn and river each.
-        seed: of deals and choices.
-        minutes: at which its strategy is kept, ascending.
-    """
-
-    sampler: str
-    buckets: int
-    seed: int
-    minutes: tuple[float, ...]
-
-    @property
-    def name(self) -> str:
-        """Names its files."""
-        return f"{self.sampler}-{self.buckets}-{self.seed}"
-
-    def file(self, out: Path, minutes: float) -> Path:
-        """Returns where its strategy after some minutes is kept."""
-        return out / "strategies" / f"{self.name}-{minutes:g}.npz"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,7 +36,7 @@ class Plan:
     Attributes:
         samplers: names.
         buckets: of flop, turn and river each.
-        minutes: of training by that many threads, ascending.
+        minutes: of training, ascending; of processor time, of all threads together.
         seeds: of the first of the minutes; the first seed goes on to the last.
         reference: sampler and buckets of the strategy that all play: seed 0 at the last minute.
         menu: in `examples/menus`.
@@ -103,7 +74,7 @@ class Plan:
         lines = [(s, b) for s in self.samplers for b in self.buckets]
         lines.sort(key=lambda line: line != self.reference)
         return [
-            Run(s, b, seed, self.minutes[: None if seed == 0 else 1])
+            Run(s, b, seed, self.minutes[: None if seed == 0 else 1], self.threads)
             for s, b in lines
             for seed in range(self.seeds)
         ]
@@ -154,19 +125,20 @@ def main(
     earlier, spent = report.earlier(out, same=("plan",))
     begin -= spent
     menu = holdem.BetMenu.load(MENUS / chosen.menu)
-    games = {b: holdem.holdem_game(menu, _abstraction(b, chosen, out)) for b in chosen.buckets}
+    games = {
+        b: holdem.holdem_game(menu, abstraction_of(b, chosen.folders, out)) for b in chosen.buckets
+    }
     reference: tuple[holdem.HoldemGame, np.ndarray] | None = None
     for run in chosen.runs:
         game = games[run.buckets]
-        for minutes in run.minutes:
-            _train(run, minutes, game, chosen, out)
+        train_run(run, game, out, checkpoint_seconds=chosen.checkpoint_seconds)
         if reference is None:
-            reference = game, _load(run, run.minutes[-1], game, out)[1]
+            reference = game, load_run(run, run.minutes[-1], game, out)[1]
         for minutes in run.minutes:
             if len(rows) < len(earlier):
                 rows.append(earlier[len(rows)])
                 continue
-            trained, average = _load(run, minutes, game, out)
+            trained, average = load_run(run, minutes, game, out)
             bounds = run.seed == 0 and minutes in (run.minutes[0], run.minutes[-1])
             rows.append(
                 {
@@ -193,68 +165,6 @@ def main(
     if record:
         report.record(RESULTS)
     return report
-
-
-def _abstraction(buckets: int, plan: Plan, out: Path) -> holdem.Abstraction:
-    """Returns buckets that are given, or those that the command line also builds and keeps."""
-    if buckets in plan.folders:
-        return holdem.Abstraction.load(plan.folders[buckets], verify=False)
-    counts = (buckets,) * 3
-    folder = (cache_folder() or out) / f"abstraction-{'-'.join(map(str, counts))}"
-    return holdem.build_abstraction(counts, out=folder)
-
-
-def _train(run: Run, minutes: float, game: holdem.HoldemGame, plan: Plan, out: Path) -> None:
-    """Trains a run up to some minutes and keeps its strategy, unless it is there already.
-
-    Raises:
-        KeyboardInterrupt: after Ctrl-C, which the training itself ends without one.
-        ValueError: the run in the folder is further on already.
-    """
-    path = run.file(out, minutes)
-    if path.exists():
-        return
-    folder = out / "runs" / run.name
-    made = holdem.train_blueprint(
-        game.menu,
-        game.abstraction,
-        out=folder,
-        minutes=minutes,
-        sampler=run.sampler,
-        seed=run.seed,
-        threads=plan.threads,
-        resume=True,
-        boards=0,
-        checkpoint_seconds=plan.checkpoint_seconds,
-    )
-    if made.seconds < 60 * minutes:
-        raise KeyboardInterrupt
-    if made.seconds > 60 * minutes + 10:
-        raise ValueError(f"{folder} was trained for longer than {minutes:g} minutes: remove it")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    header = {
-        "kind": KIND,
-        "game": game.name,
-        "passes": made.tables.passes,
-        "seconds": made.seconds,
-        "nodes": made.nodes,
-    }
-    save_arrays(path, header, {"average": made.tables.average})
-
-
-def _load(
-    run: Run, minutes: float, game: holdem.HoldemGame, out: Path
-) -> tuple[dict[str, Any], np.ndarray]:
-    """Returns (what is known of the training, the average strategy).
-
-    Raises:
-        ValueError: the file is damaged, or of another game.
-    """
-    path = run.file(out, minutes)
-    header, arrays = load_arrays(path, KIND)
-    if wrong := differences(header, {"game": game.name}):
-        raise ValueError(f"{path} belongs to another study: {wrong}. Choose another folder")
-    return header, arrays["average"]
 
 
 def _strength(
@@ -311,7 +221,7 @@ def _figure(rows: list[dict[str, Any]], plan: Plan) -> Any:
     axes.set_xscale("log")
     axes.set_xticks(plan.minutes, [f"{m:g}" for m in plan.minutes])
     axes.minorticks_off()
-    axes.set_xlabel(f"minutes of training (threads: {plan.threads})")
+    axes.set_xlabel(f"processor minutes of training (threads: {plan.threads})")
     axes.set_ylabel(f"mbb/h against {plan.against}")
     axes.set_title("95 % intervals over boards; x and +: other seeds", fontsize=9)
     axes.legend(fontsize=8)

@@ -69,6 +69,7 @@ def blueprint(
     read = he.BetMenu.load(menu, players=players, stack=stack)
     if abstraction is None:
         counts = _counts(buckets)
+        he.check_blueprint(read, counts, out=out, bits=bits)
         folder = (cache_folder() or out) / f"abstraction-{'-'.join(map(str, counts))}"
         found = he.build_abstraction(counts, out=folder)
     else:

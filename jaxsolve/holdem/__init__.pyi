@@ -41,6 +41,7 @@ from ._betting import start_at as start_at
 from ._betting_tree import BettingTree as BettingTree
 from ._betting_tree import betting_tree as betting_tree
 from ._blueprint import Blueprint as Blueprint
+from ._blueprint import check_blueprint as check_blueprint
 from ._blueprint import train_blueprint as train_blueprint
 from ._blueprint_game import HoldemGame as HoldemGame
 from ._blueprint_game import holdem_game as holdem_game

@@ -7,6 +7,7 @@ import functools
 import html
 import json
 import logging
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ import numpy as np
 
 from jaxsolve.files import claim, write_atomic
 from jaxsolve.holdem._abstraction import Abstraction
+from jaxsolve.holdem._action_tree import action_tree
 from jaxsolve.holdem._bet_menu import BOARD_CARDS, STREETS, BetMenu
 from jaxsolve.holdem._blueprint_game import HoldemGame, holdem_game
+from jaxsolve.holdem._build_abstraction import CLASSES
 from jaxsolve.holdem._cards import NUM_HANDS
 from jaxsolve.holdem._cells import possible
 from jaxsolve.holdem._display import strategy_html
@@ -27,7 +30,9 @@ from jaxsolve.mccfr import (
     CHECKPOINT,
     Options,
     Tables,
+    check_disk,
     check_folder,
+    check_tables,
     load_tables,
     table_bytes,
     train,
@@ -181,6 +186,26 @@ def check_abstraction(header: dict[str, Any], abstraction: Abstraction) -> None:
         )
 
 
+def check_blueprint(menu: BetMenu, buckets: Sequence[int], *, out: Path, bits: int = 32) -> None:
+    """Refuses a training whose tables fit neither memory nor disk, before buckets are built.
+
+    Args:
+        menu: the bets.
+        buckets: of flop, turn and river.
+        out: directory of the training.
+        bits: of entries, 32 or 16.
+
+    Raises:
+        ValueError: wrong numbers.
+        MemoryError: the tables do not fit; says how much they need.
+        OSError: the disk of `out` has no room for them; likewise.
+    """
+    tree, _ = action_tree(menu)
+    every = (CLASSES, *buckets)
+    check_tables(f"hold'em of {menu.players}", tree, every, bits)
+    check_disk(out, tree, every, bits)
+
+
 def train_blueprint(
     menu: BetMenu,
     abstraction: Abstraction | Path | str,
@@ -197,6 +222,7 @@ def train_blueprint(
     boards: int = 20,
     measure_seconds: float = 60,
     checkpoint_seconds: float = 120,
+    clock: Callable[[], float] = time.perf_counter,
     report: Callable[[dict[str, Any]], None] | None = None,
     progress: bool = True,
 ) -> Blueprint:
@@ -220,6 +246,7 @@ def train_blueprint(
         boards: of a measurement; 0 for none.
         measure_seconds: of training between two measurements.
         checkpoint_seconds: between two checkpoints.
+        clock: seconds that count as training, see `mccfr.train`.
         report: gets each row.
         progress: show a bar.
 
@@ -274,6 +301,7 @@ def train_blueprint(
             checkpoint_seconds=checkpoint_seconds,
             measure=measure,
             measure_seconds=measure_seconds,
+            clock=clock,
             progress=progress,
         )
     return Blueprint(game, found.tables, found.seconds, found.rows, found.nodes, sampler)

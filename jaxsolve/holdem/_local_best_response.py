@@ -10,6 +10,11 @@ Differs from the paper: only boards are sampled. On each of them the responder p
 at once against all actions and hands of the opponent, so that twenty boards say what took many
 thousands of hands. It decides by the cards that are out: strength at the showdown is a mean over
 runouts that are drawn apart from the board.
+
+The luck of the board is taken out as in AIVAT (Burch et al. 2018): what each street that is dealt
+adds to the value of checking to the showdown is 0 on average, and is subtracted; a hand that is
+all-in gets the mean over runouts. These means are of other runouts than those that the responder
+decides by, so that its choices do not favour their errors.
 """
 
 from __future__ import annotations
@@ -21,7 +26,7 @@ from tqdm import tqdm
 
 from jaxsolve.holdem._bet_menu import BOARD_CARDS
 from jaxsolve.holdem._blueprint_game import HoldemGame
-from jaxsolve.holdem._boards import compatible_reach, hands_fit, showdown_signs
+from jaxsolve.holdem._boards import compatible_reach, hands_fit
 from jaxsolve.holdem._cards import HANDS, NUM_CARDS, NUM_HANDS
 from jaxsolve.holdem._range_match import RangeMatch
 from jaxsolve.holdem._range_strategy import RangeStrategy, TableStrategy
@@ -61,13 +66,17 @@ def local_best_response(
     if boards < 1 or runouts < 1:
         raise ValueError(f"boards and runouts are 1 or more, not {boards} and {runouts}")
     before, *keys = np.random.SeedSequence(seed).spawn(boards + 1)
-    preflop = mean_signs(np.array([], int), 4 * runouts, np.random.default_rng(before))
+    rng_before = np.random.default_rng(before)
+    preflop = mean_signs(np.array([], int), 4 * runouts, rng_before)
+    before_flop = mean_signs(np.array([], int), 64 * runouts, rng_before)
 
     def play(key: np.random.SeedSequence) -> tuple[np.ndarray, float]:
         rng = np.random.default_rng(key)
         board = rng.permutation(NUM_CARDS)[:5]
-        signs = [preflop, *(mean_signs(board[:k], runouts, rng) for k in BOARD_CARDS[1:])]
-        walks = [_Walk(who, board, seat, signs, raises) for seat in range(2)]
+        flop, turn, river = (mean_signs(board[:k], runouts, rng) for k in BOARD_CARDS[1:])
+        again = mean_signs(board[: BOARD_CARDS[1]], runouts, rng)
+        signs, means = [preflop, flop, turn, river], [before_flop, again, turn, river]
+        walks = [_Walk(who, board, seat, signs, means, raises) for seat in range(2)]
         return board, float(np.mean([w.value() for w in walks]))
 
     with ThreadPoolExecutor(threads) as pool:
@@ -86,10 +95,11 @@ class _Walk:
         board: np.ndarray,
         seat: int,
         signs: list[np.ndarray],
+        means: list[np.ndarray],
         raises: bool,
     ) -> None:
         self.strategy, self.game, self.tree = strategy, strategy.game, strategy.game.tree
-        self.seat, self.raises, self.signs = seat, raises, signs
+        self.seat, self.raises, self.signs, self.means = seat, raises, signs, means
         self.shown = [tuple(board[:k].tolist()) for k in BOARD_CARDS]
         self.live = [_live(board[:k]) for k in BOARD_CARDS]
         self.stack = self.game.menu.stack
@@ -118,8 +128,27 @@ class _Walk:
         if not own.any() or not other.any():
             return 0.0
         if not tree.count[node]:
-            return self._end(int(self.tree.end_number[node]), own, other)
-        actor = int(tree.actor[node])
+            return self._end(node, own, other)
+        return self._decision(node, own, other, spent, policy) - self._luck(node, own, other, spent)
+
+    def _luck(self, node: int, own: np.ndarray, other: np.ndarray, spent: np.ndarray) -> float:
+        """Returns what the cards dealt before a node add if both then check; 0 on average."""
+        above = int(self.tree.parent[node])
+        if above < 0 or (street := int(self.tree.stage[node])) == self.tree.stage[above]:
+            return 0.0
+        shown = np.where(self.live[-1], other, np.float32(0))
+        gained = self.means[street] @ shown - self.means[street - 1] @ shown
+        return float(spent.min() * (own @ gained))
+
+    def _decision(
+        self,
+        node: int,
+        own: np.ndarray,
+        other: np.ndarray,
+        spent: np.ndarray,
+        policy: np.ndarray | None,
+    ) -> float:
+        tree, actor = self.tree, int(self.tree.actor[node])
         first, count = int(tree.child[node]), int(tree.count[node])
         after = [self._spent(child, actor, spent) for child in range(first, first + count)]
         if actor == self.seat:
@@ -182,14 +211,15 @@ class _Walk:
             )
         return policy.astype(np.float32, copy=False)
 
-    def _end(self, end: int, own: np.ndarray, other: np.ndarray) -> float:
+    def _end(self, node: int, own: np.ndarray, other: np.ndarray) -> float:
+        end, street = int(self.tree.end_number[node]), int(self.tree.stage[self.tree.parent[node]])
         pays, seat = self.game.payoffs, self.seat
         shown = np.where(self.live[-1], other, np.float32(0))
         spent, folded = pays.spent[end], pays.folded[end]
         if folded.any():
             won = -spent[seat] if folded[seat] else spent[1 - seat]
             return float(won * (own @ compatible_reach(shown)))
-        return float(spent.min() * (own @ (self.signs[3] @ shown)))
+        return float(spent.min() * (own @ (self.means[street] @ shown)))
 
 
 def _live(board: np.ndarray) -> np.ndarray:
@@ -209,11 +239,19 @@ def mean_signs(board: np.ndarray, runouts: int, rng: np.random.Generator) -> np.
         drawn = [np.append(board, c) for c in rest]
     else:
         drawn = [np.append(board, rng.permutation(rest)[:missing]) for _ in range(runouts)]
-    total = np.zeros((NUM_HANDS, NUM_HANDS), np.float32)
-    count = np.zeros((NUM_HANDS, NUM_HANDS), np.uint16)
-    for cards in drawn:
-        live = _live(cards)
-        total += showdown_signs(strengths(_ALL, [cards.tolist()])[0])
-        count += live[:, None] & live[None]
-    total *= hands_fit()
-    return total / np.maximum(count, 1)
+    rank = _ranks(np.stack(drawn))
+    live = (rank >= 0).astype(np.float32)
+    wins = np.zeros((NUM_HANDS, NUM_HANDS), np.uint32)
+    for row in rank:  # a hand that meets the runout wins against none, and none against it
+        wins += row[:, None] > np.where(row < 0, np.iinfo(np.int16).max, row)[None]
+    total = (wins.astype(np.float32) - wins.T) * hands_fit()
+    return total / np.maximum(live.T @ live, 1)
+
+
+def _ranks(boards: np.ndarray) -> np.ndarray:
+    """Returns int16 [N, 1326], the order of strength on each board, -1 where a hand meets it."""
+    out = np.empty((len(boards), NUM_HANDS), np.int16)
+    for n, strength in enumerate(strengths(_ALL, boards.tolist())):
+        rank = np.unique(strength, return_inverse=True)[1]
+        out[n] = np.where(strength < 0, -1, rank)
+    return out

@@ -32,6 +32,7 @@ from ._random import pass_key as pass_key
 from ._random import uniform as uniform
 from ._tables import Tables as Tables
 from ._tables import as_float as as_float
+from ._tables import check_tables as check_tables
 from ._tables import entries_of as entries_of
 from ._tables import load_tables as load_tables
 from ._tables import make_tables as make_tables
@@ -41,6 +42,7 @@ from ._tables import table_bytes as table_bytes
 from ._train import CHECKPOINT as CHECKPOINT
 from ._train import Sampler as Sampler
 from ._train import Trained as Trained
+from ._train import check_disk as check_disk
 from ._train import check_folder as check_folder
 from ._train import train as train
 from ._tree import ActionTree as ActionTree

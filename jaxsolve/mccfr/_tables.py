@@ -47,8 +47,8 @@ def table_bytes(tree: ActionTree, num_buckets: Sequence[int], bits: int = 32) ->
     return 2 * int(tree.rows(num_buckets)[-1]) * bits // 8
 
 
-def make_tables(game: TabledGame, bits: int = 32) -> Tables:
-    """Returns empty tables.
+def check_tables(name: str, tree: ActionTree, num_buckets: Sequence[int], bits: int = 32) -> None:
+    """Refuses tables that cannot be made, before anything is allocated.
 
     Raises:
         ValueError: entries have other than 32 or 16 bits, or there are too many buckets.
@@ -56,16 +56,26 @@ def make_tables(game: TabledGame, bits: int = 32) -> Tables:
     """
     if bits not in BITS:
         raise ValueError(f"entries of {bits} bits: write 32 or 16")
-    if len(game.num_buckets) != game.tree.num_stages:
-        raise ValueError(f"{game.tree.num_stages} stages need as many numbers of buckets")
-    if not all(0 < b < 1 << 16 for b in game.num_buckets):
-        raise ValueError(f"a stage has 1 to 65,535 buckets, not {max(game.num_buckets):,}")
+    if len(num_buckets) != tree.num_stages:
+        raise ValueError(f"{tree.num_stages} stages need as many numbers of buckets")
+    if not all(0 < b < 1 << 16 for b in num_buckets):
+        raise ValueError(f"a stage has 1 to 65,535 buckets, not {max(num_buckets):,}")
     check_fits(
-        game.name,
-        table_bytes(game.tree, game.num_buckets, bits),
+        name,
+        table_bytes(tree, num_buckets, bits),
         what="tables of regrets and averages",
         instead="fewer buckets, a smaller menu, or entries of 16 bits",
     )
+
+
+def make_tables(game: TabledGame, bits: int = 32) -> Tables:
+    """Returns empty tables.
+
+    Raises:
+        ValueError: entries have other than 32 or 16 bits, or there are too many buckets.
+        MemoryError: the tables do not fit; says how much they need.
+    """
+    check_tables(game.name, game.tree, game.num_buckets, bits)
     row = game.tree.rows(game.num_buckets)
     regret, average = (np.zeros(int(row[-1]), BITS[bits]) for _ in range(2))
     return Tables(row, regret, average)

@@ -6,7 +6,7 @@ import dataclasses
 import errno
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,6 +22,7 @@ from jaxsolve.mccfr._tables import (
     save_tables,
     table_bytes,
 )
+from jaxsolve.mccfr._tree import ActionTree
 
 CHECKPOINT = "tables.npz"
 """Name of the tables in a directory of results."""
@@ -102,6 +103,7 @@ def train(
     snapshot_every: int = 1_000_000,
     measure: Measure | None = None,
     measure_seconds: float = 60,
+    clock: Callable[[], float] = time.perf_counter,
     progress: bool = True,
 ) -> Trained:
     """Runs passes until there are `passes` of them or `minutes` are over, whichever is first.
@@ -120,6 +122,8 @@ def train(
         snapshot_every: passes between two snapshots of the stages that passes do not average.
         measure: called every `measure_seconds` of training, and at the end; its row is kept.
         measure_seconds: between two measurements.
+        clock: seconds that count as training; with `time.process_time` these are seconds of all
+            threads, and other work on the machine takes nothing away.
         progress: show a bar with passes a second.
 
     Raises:
@@ -135,8 +139,8 @@ def train(
     with claim(out), uninterrupted() as stopped:
         if out is not None:
             check_folder(out, resume)
-            _check_disk(sampler, bits, out)
-        loop = _Loop(sampler, out, bits, resume, snapshot_every)
+            check_disk(out, sampler.game.tree, sampler.game.num_buckets, bits)
+        loop = _Loop(sampler, out, bits, resume, snapshot_every, clock)
         end = None if minutes is None else 60 * minutes
         bar = tqdm(
             total=passes if end is None else round(end),
@@ -176,10 +180,14 @@ def check_folder(out: Path, resume: bool) -> None:
         )
 
 
-def _check_disk(sampler: Sampler, bits: int, out: Path) -> None:
-    """Refuses a directory without room for a new checkpoint beside the old one."""
-    game = sampler.game
-    needed, free = 2 * table_bytes(game.tree, game.num_buckets, bits), shutil.disk_usage(out).free
+def check_disk(out: Path, tree: ActionTree, num_buckets: Sequence[int], bits: int = 32) -> None:
+    """Refuses a directory without room for a new checkpoint beside the old one.
+
+    Raises:
+        OSError: says how much they need.
+    """
+    there = next(folder for folder in (out.absolute(), *out.absolute().parents) if folder.exists())
+    needed, free = 2 * table_bytes(tree, num_buckets, bits), shutil.disk_usage(there).free
     if needed > free:
         raise OSError(
             errno.ENOSPC,
@@ -192,9 +200,15 @@ class _Loop:
     """Tables, clocks and rows of one run."""
 
     def __init__(
-        self, sampler: Sampler, out: Path | None, bits: int, resume: bool, every: int
+        self,
+        sampler: Sampler,
+        out: Path | None,
+        bits: int,
+        resume: bool,
+        every: int,
+        clock: Callable[[], float],
     ) -> None:
-        self.sampler, self.out, self.every = sampler, out, every
+        self.sampler, self.out, self.every, self.clock = sampler, out, every, clock
         self.seconds, self.session, self.nodes = 0.0, 0.0, 0
         self.rows: list[Row] = []
         self.size = sampler.first_call
@@ -219,11 +233,11 @@ class _Loop:
         count = min(self.size, self.every - here % self.every)
         if passes is not None:
             count = min(count, passes - here)
-        clock = time.perf_counter()
+        began = self.clock()
         self.tables, visited = self.sampler.run(self.tables, count)
         if self.tables.passes % self.every == 0:
             self.sampler.add_snapshot(self.tables, self.sampler.options.weight(self.tables.passes))
-        took = time.perf_counter() - clock
+        took = self.clock() - began
         self.seconds += took
         self.session += took
         self.nodes += visited

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +12,11 @@ from few import few
 from made_buckets import made_buckets
 
 from jaxsolve import holdem, mccfr
-from jaxsolve.holdem import BetMenu
+from jaxsolve.holdem import BetMenu, _local_best_response
+from jaxsolve.holdem._boards import hands_fit, showdown_signs
+from jaxsolve.holdem._local_best_response import mean_signs
 from jaxsolve.holdem._range_match import hands_by_strength
+from jaxsolve.holdem._strength import strengths
 
 STREETS = ("preflop", "flop", "turn", "river")
 
@@ -66,8 +70,32 @@ def knows_the_board(sums: np.ndarray, board: np.ndarray) -> float:
 @pytest.mark.parametrize("name", few(["trained", "uniform", "all-in"], "trained".__eq__))
 def test_it_wins_less_than_who_knows_the_board(name: str) -> None:
     sums = strategies()[name]
-    found = holdem.local_best_response((game(), sums), boards=1, runouts=4, seed=3)
-    assert found.chips[0] < knows_the_board(sums, found.boards[0].astype(int))
+    found = holdem.local_best_response((game(), sums), boards=3, runouts=4, seed=3)
+    most = [knows_the_board(sums, board.astype(int)) for board in found.boards]
+    assert found.chips.mean() < np.mean(most)
+
+
+def test_means_over_runouts_are_those_of_showdowns() -> None:
+    """All rivers of a turn, one at a time; pairs that meet each other have none."""
+    turn = holdem.parse_cards("Td9d6hQc")
+    total, count = np.zeros((2, holdem.NUM_HANDS, holdem.NUM_HANDS), np.float32)
+    for card in set(range(52)) - set(turn):
+        strength = strengths(np.arange(holdem.NUM_HANDS), [[*turn, card]])[0]
+        total += showdown_signs(strength)
+        count += (strength >= 0)[:, None] & (strength >= 0)
+    want = hands_fit() * total / np.maximum(count, 1)
+    np.testing.assert_allclose(mean_signs(np.array(turn), 1, np.random.default_rng(0)), want)
+
+
+def test_luck_is_nothing_on_average_and_spreads_boards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same boards and choices with and without it: within four standard errors."""
+    how: dict[str, Any] = {"boards": 24, "runouts": 8, "raises": False}
+    strategy = (game(), strategies()["trained"])
+    without = holdem.local_best_response(strategy, **how).chips
+    monkeypatch.setattr(_local_best_response._Walk, "_luck", lambda *_: 0.0)
+    luck = holdem.local_best_response(strategy, **how).chips - without
+    assert abs(luck.mean()) < 4 * luck.std(ddof=1) / np.sqrt(len(luck))
+    assert without.std() < (without + luck).std()
 
 
 @pytest.mark.slow
