@@ -1,8 +1,9 @@
 """Compiling for devices that are not there: XLA's plug-ins need a description, not a device.
 
-The NVIDIA plug-in compiles from a description of the chip in text. Some variables have to be set
-before JAX is imported; `environment` returns them. Automatic tuning needs a device and is turned
-off, so a compiled program holds what XLA does by default.
+The NVIDIA plug-in compiles from a description of the chip in text, and libtpu from the name of a
+topology. Some variables have to be set before JAX is imported; `environment` returns them.
+Automatic tuning needs a device and is turned off, so a compiled program holds what XLA does by
+default.
 """
 
 from __future__ import annotations
@@ -52,6 +53,9 @@ class Device:
         half_flops: of bfloat16 in matrix units, a second.
         launch_us: microseconds from one kernel of a loop to the next, at least.
         plugins: modules of which one has to be installed.
+        topology: its name, for the plug-in.
+        clock: cycles a second, in which XLA estimates the time of an operation; None where it
+            does not.
     """
 
     name: str
@@ -61,12 +65,20 @@ class Device:
     half_flops: float | None = None
     launch_us: float | None = None
     plugins: tuple[str, ...] = ()
+    topology: str = ""
+    clock: float | None = None
 
 
 DEVICES = {
     "h100": Device(
         *("NVIDIA H100 SXM", "cuda", 3.35e12, 67e12, 990e12, 2.0),
         plugins=("jax_cuda12_plugin", "jax_cuda13_plugin"),
+        topology="1x1x1",
+    ),
+    "v5e": Device(
+        *("TPU v5e", "tpu", 819e9, None, 197e12, None),
+        plugins=("libtpu",),
+        topology="v5e:2x2",
     ),
     "cpu": Device("this CPU", "cpu"),
 }
@@ -79,6 +91,8 @@ def environment(device: Device) -> dict[str, str]:
     if device.platform == "cuda":
         flags = "--xla_gpu_autotune_level=0 --xla_gpu_enable_triton_gemm=false"
         return {**common, "JAX_SKIP_CUDA_CONSTRAINTS_CHECK": "1", "XLA_FLAGS": flags}
+    if device.platform == "tpu":
+        return {**common, "TPU_SKIP_MDS_QUERY": "1", "XLA_FLAGS": ""}
     return {**common, "XLA_FLAGS": ""}
 
 
@@ -113,7 +127,10 @@ def _sharding(device: Device) -> NamedSharding | None:
     if device.platform == "cpu":
         return None
     check_plugin(device)
-    topology = topologies.get_topology_desc(
-        platform=device.platform, target_config=H100_CONFIG, topology="1x1x1"
-    )
+    if device.platform == "tpu":
+        topology = topologies.get_topology_desc(platform="tpu", topology_name=device.topology)
+    else:
+        topology = topologies.get_topology_desc(
+            platform=device.platform, target_config=H100_CONFIG, topology=device.topology
+        )
     return NamedSharding(Mesh(np.asarray(topology.devices[:1]), ("device",)), PartitionSpec())

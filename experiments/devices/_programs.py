@@ -14,6 +14,7 @@ import games
 import jaxsolve as js
 from jaxsolve import holdem
 from jaxsolve.solvers import init_state, run
+from jaxsolve.tree import laid_out
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
@@ -35,7 +36,7 @@ class Program(NamedTuple):
 
 
 def _game(name: str, platform: str) -> tuple[Any, tuple[Any, ...]]:
-    return _loop(js.compile(games.load(name)), js.cfr_plus())
+    return _loop(laid_out(js.compile(games.load(name)), platform), js.cfr_plus())
 
 
 def _spot(example: str, everything: bool, platform: str) -> tuple[Any, tuple[Any, ...]]:

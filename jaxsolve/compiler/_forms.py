@@ -19,6 +19,7 @@ from jaxsolve.tree import (
     StateTable,
     assemble,
     exact,
+    laid_out,
     to_device,
 )
 
@@ -47,7 +48,7 @@ def from_form(
         "form": form,
     }
     names = ListedInfo(**facts, states=table) if keep_states else CompiledInfo(**facts)
-    return to_device(tree, game.name).replace(names=names)
+    return laid_out(to_device(tree, game.name)).replace(names=names)
 
 
 def player_info(

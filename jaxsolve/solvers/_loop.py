@@ -100,8 +100,9 @@ def init_state(tree: PublicTree, solver: Solver, policy: Policy | None = None) -
         check_policy(tree, policy.players)
         if by_levels:
             raise ValueError(
-                f"{solver.name} starts from the uniform policy on a tree without padding; make the "
-                'tree in another form, such as spot_tree(spot, operator="prefix")'
+                f"{solver.name} starts from the uniform policy on a tree for accelerators; make "
+                'the tree in another form, such as spot_tree(spot, operator="prefix"), or '
+                'jaxsolve.tree.laid_out(tree, "cpu")'
             )
     start = policy.players if policy is not None else tuple(uniform(p) for p in tree.players)
     start = tuple(apply_locks(p, b) for p, b in zip(tree.players, start, strict=True))
@@ -172,7 +173,12 @@ def _state_of_levels(
         policy=policy,
         reach=reach,
         average=tuple(
-            Mean(jnp.zeros_like(r), jnp.zeros_like(r[:0]), jnp.zeros((), r.dtype)) for r in reach
+            Mean(
+                jnp.zeros_like(r),
+                jnp.zeros_like(r[:0] if player.unpadded else r),
+                jnp.zeros((), r.dtype),
+            )
+            for player, r in zip(tree.players, reach, strict=True)
         ),
     )
 
@@ -186,6 +192,7 @@ def _run_levels(
         regret=tuple(of[0] for (of,) in state.minimizer),
         reach=state.reach,
         mean=tuple(m.mean for m in means),
+        lost=tuple(m.lost for m in means),
         weight=means[0].weight,
     )
     carry = iterate_levels(tree, solver, carry, state.iteration, iterations, horizon)
@@ -197,7 +204,7 @@ def _run_levels(
         policy=tuple(policy_of(p, r) for p, r in zip(tree.players, carry.regret, strict=True)),
         reach=carry.reach,
         average=tuple(
-            Mean(new, m.lost, carry.weight) for m, new in zip(means, carry.mean, strict=True)
+            Mean(new, lost, carry.weight) for new, lost in zip(carry.mean, carry.lost, strict=True)
         ),
     )
 

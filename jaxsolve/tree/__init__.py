@@ -37,6 +37,7 @@ from jaxsolve.tree._memory import check_fits as check_fits
 from jaxsolve.tree._memory import free_bytes as free_bytes
 from jaxsolve.tree._memory import run_bytes as run_bytes
 from jaxsolve.tree._payoffs import BlockPayoffs as BlockPayoffs
+from jaxsolve.tree._payoffs import MatrixPayoffs as MatrixPayoffs
 from jaxsolve.tree._payoffs import block_payoffs as block_payoffs
 from jaxsolve.tree._payoffs import sparse_payoffs as sparse_payoffs
 from jaxsolve.tree._policy import Policy as Policy
@@ -60,6 +61,7 @@ from jaxsolve.tree._public_tree import PlayerTree as PlayerTree
 from jaxsolve.tree._public_tree import PublicTree as PublicTree
 from jaxsolve.tree._public_tree import apply_locks as apply_locks
 from jaxsolve.tree._public_tree import join_blocks as join_blocks
+from jaxsolve.tree._public_tree import laid_out as laid_out
 from jaxsolve.tree._public_tree import leaf_values as leaf_values
 from jaxsolve.tree._public_tree import mean_over as mean_over
 from jaxsolve.tree._public_tree import reach_of as reach_of

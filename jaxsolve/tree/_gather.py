@@ -45,6 +45,10 @@ UNROLL = 32
 LANES = 8
 """Shortest trailing axis for which that pays."""
 
+ONE_HOT = 10_000
+"""Longest vector whose entries are found by comparing: then one look-up costs a v5e 80 ns, as a
+gather does (both by XLA's estimates)."""
+
 Bucket = Callable[[int], int]
 """Rounds a size up, so that trees of similar sizes share compiled programs."""
 
@@ -67,8 +71,19 @@ def float_type() -> np.dtype:
     return np.dtype(jax.dtypes.canonicalize_dtype(np.float64))
 
 
-def take(x: Array, index: Array) -> Array:
-    """Returns x[index] along the first axis; indices are in bounds by construction."""
+def take(x: Array, index: Array, one_hot: bool = False) -> Array:
+    """Returns x[index] along the first axis; indices are in bounds by construction.
+
+    Args:
+        x: [M, ...].
+        index: int32, any shape.
+        one_hot: where x is float [M], compare every index with every position and sum, instead of
+            a gather. The result is the same (all terms but one are 0), for finite numbers. A TPU
+            has no instruction that gathers: XLA estimates 80 ns for each number, and the M
+            comparisons of its vector unit are less up to some 10,000 positions.
+    """
+    if one_hot and x.ndim == 1 and len(x) <= ONE_HOT:
+        return jnp.where(index[..., None] == jnp.arange(len(x)), x, 0).sum(-1)
     return x.at[index].get(mode="promise_in_bounds", wrap_negative_indices=False)
 
 
@@ -94,11 +109,13 @@ class GatherSum:
             input that is zero.
         order: int32 [S], where each output lies in the concatenated groups; the position after
             the last stands for an empty list. None if there is one group in output order.
+        one_hot: how entries are looked up, see `take`.
     """
 
     index: tuple[Array, ...]
     weight: tuple[Array, ...] | None
     order: Array | None
+    one_hot: bool = dataclasses.field(default=False, metadata={"static": True})
 
     def __call__(self, *inputs: Array) -> Array:
         """Returns [S, ...] from J inputs [M_j, ...]."""
@@ -108,11 +125,11 @@ class GatherSum:
             if inputs[0].ndim > 1 and inputs[0].shape[-1] >= LANES and index.shape[2] <= UNROLL:
                 parts.append(_unrolled_sum(inputs, index, weight))
             else:
-                parts.append(_product(inputs, index, weight).sum(1))
+                parts.append(_product(inputs, index, weight, self.one_hot).sum(1))
         if self.order is None:
             return parts[0]
         parts.append(jnp.zeros_like(inputs[0][:1]))
-        return take(jnp.concatenate(parts), self.order)
+        return take(jnp.concatenate(parts), self.order, self.one_hot)
 
     @property
     def num_cells(self) -> int:
@@ -120,11 +137,13 @@ class GatherSum:
         return sum(int(np.prod(i.shape[1:])) for i in self.index)
 
 
-def _product(inputs: tuple[Array, ...], index: Array, weight: Array | None) -> Array:
+def _product(
+    inputs: tuple[Array, ...], index: Array, weight: Array | None, one_hot: bool = False
+) -> Array:
     """Returns weight * prod_j x_j[index_j], shape of one index array with the trailing axes."""
-    picked = take(inputs[0], index[0])
+    picked = take(inputs[0], index[0], one_hot)
     for x, i in zip(inputs[1:], index[1:], strict=True):
-        picked = picked * take(x, i)
+        picked = picked * take(x, i, one_hot)
     if weight is not None:
         picked = picked * weight.reshape(weight.shape + (1,) * (picked.ndim - weight.ndim))
     return picked

@@ -63,6 +63,44 @@ def sparse_payoffs(
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
+class MatrixPayoffs:
+    """Payoffs as whole matrices: two players, small games, devices on which a gather is slow.
+
+    Attributes:
+        payoff: per player, float [S_own, S_other], payoff times chance; mostly 0.
+    """
+
+    payoff: tuple[Array, ...]
+
+    def __call__(self, player: int, reach: Sequence[Array]) -> Array:
+        """See `LeafOperator`."""
+        other = reach[1 - player]
+        if other.ndim == 1:  # a sum in float32; products of a TPU have 16 bits by default
+            return (self.payoff[player] * other).sum(1)
+        return jnp.matmul(self.payoff[player], other, precision=jax.lax.Precision.HIGHEST)
+
+    def with_scale(self, scale: Array) -> MatrixPayoffs:
+        """See `LeafOperator`."""
+        return MatrixPayoffs(tuple(p * scale for p in self.payoff))
+
+
+def matrix_payoffs(sparse: SparsePayoffs, sizes: Sequence[int]) -> MatrixPayoffs:
+    """Returns lists of two players as matrices, [S, S'] with S and S' of `sizes`."""
+    matrices: list[Any] = []
+    for i, lists in enumerate(sparse.lists):
+        parts = []
+        for index, weight in zip(lists.index, lists.weight or (), strict=True):
+            part = np.zeros((index.shape[1], sizes[1 - i]), weight.dtype)
+            at = np.asarray(index[0])
+            np.add.at(part, (np.arange(len(at))[:, None], at), np.asarray(weight))
+            parts.append(part)
+        whole = np.concatenate([*parts, np.zeros_like(parts[0][:1])])
+        matrices.append(whole[:-1] if lists.order is None else whole[np.asarray(lists.order)])
+    return MatrixPayoffs(tuple(jax.device_put(tuple(matrices))))
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
 class BlockPayoffs:
     """Dense payoffs of public leaves against all pairs of hands: two players, card games.
 

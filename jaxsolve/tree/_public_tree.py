@@ -23,8 +23,12 @@ import jax.numpy as jnp
 from jaxsolve.plot import Svg
 from jaxsolve.tree._gather import GatherSum, take
 from jaxsolve.tree._info import TreeInfo, info_of, listed
+from jaxsolve.tree._payoffs import SparsePayoffs, matrix_payoffs
 from jaxsolve.tree._public_nodes import PublicNode, draw_public, public_node
 from jaxsolve.types import Array
+
+MATRIX_CELLS = 1 << 24
+"""Largest matrix of payoffs, 64 MB: a v5e reads it in .08 ms."""
 
 Blocks = tuple[Array, ...]
 """One array [A, N, ...] per block of a player, in order."""
@@ -61,12 +65,16 @@ class PlayerTree:
         children: per level, adds the values of its rows to the sequences above them.
         root_reach: float [roots, ...], own reach at the empty sequences: 1, or a range.
         unpadded: there are hands, and no block has padding; solvers may then sweep whole levels.
+        by_levels: solvers may sweep whole levels although there is padding (`laid_out`).
+        one_hot: how they look entries up then, see `take`.
     """
 
     levels: tuple[tuple[Block, ...], ...]
     children: tuple[GatherSum, ...]
     root_reach: Array
     unpadded: bool = dataclasses.field(default=False, metadata={"static": True})
+    by_levels: bool = dataclasses.field(default=False, metadata={"static": True})
+    one_hot: bool = dataclasses.field(default=False, metadata={"static": True})
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -186,6 +194,36 @@ class PublicTree:
         from jaxsolve.tree._display import html
 
         return html(self)
+
+
+def laid_out(tree: PublicTree, platform: str | None = None) -> PublicTree:
+    """Returns a tree in the form that is fastest on a platform; policies keep their shapes.
+
+    On a CPU an iteration goes block by block, elsewhere a whole own level at a time, in fewer
+    kernels and without copies of the state. On a TPU entries of vectors are looked up by comparing,
+    and payoffs of two players that fit `MATRIX_CELLS` are matrices.
+
+    Args:
+        tree: any.
+        platform: "cpu", "gpu", "cuda" or "tpu"; that of this process by default.
+
+    Nothing else chooses by platform how a tree is swept.
+    """
+    platform = platform or jax.default_backend()
+    levels, one_hot = platform != "cpu", platform == "tpu"
+
+    def looked_up(x: Any) -> Any:
+        return dataclasses.replace(x, one_hot=one_hot) if isinstance(x, GatherSum) else x
+
+    out = jax.tree.map(looked_up, tree, is_leaf=lambda x: isinstance(x, GatherSum))
+    players = tuple(dataclasses.replace(p, by_levels=levels, one_hot=one_hot) for p in out.players)
+    sizes = [p.num_sequences for p in players]
+    small = one_hot and len(sizes) == 2 and sizes[0] * sizes[1] <= MATRIX_CELLS
+    leaves = (
+        matrix_payoffs(x, sizes) if small and isinstance(x, SparsePayoffs) else x
+        for x in out.leaves
+    )
+    return PublicTree(players, tuple(leaves), tree.names)
 
 
 def reach_of(player: PlayerTree, policy: Blocks) -> Array:
