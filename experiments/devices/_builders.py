@@ -11,6 +11,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 import games
 import jaxsolve as js
@@ -79,10 +80,9 @@ def belief_searches(name: str, count: int, iterations: int, width: int, _: str) 
 
     def many(cut: Any, value: Any, beliefs: Any) -> Any:
         def one(ranges: Any) -> Any:
-            found = solve_belief(
-                cut, jnp.int32(0), ranges, js.cfr_plus(), value=value, iterations=iterations
+            return solve_belief(
+                cut, value, js.cfr_plus(), jnp.int32(0), ranges, iterations=iterations
             )
-            return found.average
 
         return jax.vmap(one)(beliefs)
 
@@ -149,12 +149,19 @@ def rules(name: str, count: int, _: str) -> Program:
 
 def hand_vectors(boards: int, _: str) -> Program:
     """Returns a pass of sampled CFR over all hands of a small menu of hold'em."""
-    from tests.made_buckets import made_buckets
-
     some, none = {"sizes": [["a"]]}, {"sizes": [[]]}
     streets = {s: some if s == "preflop" else none for s in ("preflop", "flop", "turn", "river")}
     menu = holdem.BetMenu.parse({"players": 2, "stack": "20bb", **streets})
-    game = holdem.holdem_game(menu, made_buckets(9))
+    buckets = holdem.Abstraction(
+        flop=np.zeros((1_755, holdem.NUM_HANDS), np.uint16),
+        turn=np.zeros((16_432, holdem.NUM_HANDS), np.uint16),
+        river=np.zeros((134_459, holdem.NUM_HANDS), np.uint16),
+        buckets=(169, 9, 1, 1),
+        mean_strength={},
+        seed=0,
+        checksum=0,
+    )
+    game = holdem.holdem_game(menu, buckets)
     vectors = holdem.HandVectors(game)
     tree = mccfr.vector_tree(game.tree, game.num_buckets)
     tables = mccfr.make_tables(game)

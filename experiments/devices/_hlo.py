@@ -26,6 +26,7 @@ COLLECTIVES = ("all-reduce", "all-gather", "all-to-all", "reduce-scatter", "coll
 _HEAD = re.compile(r"^(?:ENTRY )?%?([\w.\-]+) \(.*\) -> .*\{$")
 _LINE = re.compile(r"^\s+(?:ROOT )?%?([\w.\-]+) = (\(.*?\)|\S+) ([a-z][\w\-]*)\((.*)$")
 _CALLED = re.compile(r"(?:calls|to_apply|body)=%?([\w.\-]+)")
+_BODY = re.compile(r" while\(.*?body=%?([\w.\-]+)")
 _SHAPE = re.compile(r"([a-z]+[0-9]*)\[([0-9,]*)\]")
 _NAME = re.compile(r"%([\w.\-]+)")
 _CONTRACTED = re.compile(r'"?lhs_contracting_dim(?:ension)?s"?[:=]\s*[\[{]"?(\d+)')
@@ -92,10 +93,10 @@ class Counts(NamedTuple):
 
 
 def count(text: str) -> Counts:
-    """Returns the counts of the longest loop of an optimised program.
+    """Returns the counts of the longest loop of an optimised program, of all of it if it has none.
 
     Raises:
-        ValueError: the program has no loop.
+        ValueError: this is not a program.
     """
     found = kernels(text)
     return Counts(
@@ -110,16 +111,39 @@ def count(text: str) -> Counts:
 
 
 def kernels(text: str) -> list[Kernel]:
-    """Returns the kernels of one iteration of the longest loop of an optimised program.
+    """Returns the kernels of one iteration of the longest loop, of the whole program without one.
 
     Raises:
-        ValueError: the program has no loop.
+        ValueError: this is not a program.
     """
+    return _kernels(_computations(text), _counted(text), False)
+
+
+def has_loop(text: str) -> bool:
+    """Returns whether a program has a loop, of which then one iteration is counted."""
+    return bool(_BODY.search(text))
+
+
+def cycles(text: str) -> int | None:
+    """Returns the cycles that XLA estimates for what is counted; None where it estimates none.
+
+    Only a TPU's compiler writes them, and none for gathers.
+    """
+    name = _counted(text)
+    start = re.search(rf"^(?:ENTRY )?%?{re.escape(name)} \(", text, re.M)
+    assert start is not None
+    body = text[start.start() : text.index("\n}", start.start())]
+    found = re.findall(r'"estimated_cycles":"?(\d+)', body)
+    return sum(map(int, found)) if found else None
+
+
+def _counted(text: str) -> str:
+    """Returns the name of the computation that is counted."""
     computations = _computations(text)
-    bodies = re.findall(r" while\(.*?body=%?([\w.\-]+)", text)
+    bodies = _BODY.findall(text) or re.findall(r"^ENTRY %?([\w.\-]+)", text, re.M)
     if not bodies:
-        raise ValueError("the compiled program has no loop")
-    return _kernels(computations, max(bodies, key=lambda b: len(computations[b])), False)
+        raise ValueError("the text has neither a loop nor an entry: it is no compiled program")
+    return max(bodies, key=lambda b: len(computations[b]))
 
 
 def _computations(text: str) -> dict[str, list[Instruction]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
 from experiments.devices._compile import DEVICES, Device, compile_for
-from experiments.devices._hlo import Counts, count
+from experiments.devices._hlo import Counts, count, cycles, has_loop
 from experiments.devices._programs import PROGRAMS
 
 
@@ -25,12 +26,16 @@ def measure(program: str, device: str) -> dict[str, Any]:
     begin = time.perf_counter()
     compiled = compile_for(chip, function, arguments)
     seconds = time.perf_counter() - begin
-    found = count(compiled.as_text() or "")
+    text = compiled.as_text() or ""
+    found = count(text)
+    ticks = cycles(text)
+    estimate = (compiled.cost_analysis() or {}).get("optimal_seconds") if chip.clock else None
     memory = compiled.memory_analysis()
     kinds = found.kinds
     return {
         "program": program,
         "device": device,
+        "counted": "an iteration" if has_loop(text) else "all",
         "kernels": found.kernels,
         "fusions": kinds.get("fusion", 0),
         "products": kinds.get("product", 0),
@@ -46,6 +51,9 @@ def measure(program: str, device: str) -> dict[str, Any]:
         "argument_bytes": memory.argument_size_in_bytes,
         "temp_bytes": memory.temp_size_in_bytes,
         **floor(found, chip),
+        "estimate_ms": None if estimate is None else 1e3 * estimate,
+        "cycles_ms": _over(ticks or 0, chip.clock if ticks else None),
+        "numbers_of_64_bits": len(re.findall(r"\b(?:f64|s64|u64)\[\d", text)),
         "peer": PROGRAMS[program].peer,
         "peer_ms": PROGRAMS[program].peer_ms,
         "compile_seconds": seconds,

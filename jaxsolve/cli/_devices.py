@@ -13,8 +13,11 @@ from jaxsolve.waiting import say, waiting
 
 
 def devices(
-    only: Annotated[str, typer.Option(help="devices with commas between")] = "h100,cpu",
+    only: Annotated[str, typer.Option(help="devices with commas between")] = "h100,v5e,cpu",
     quick: Annotated[bool, typer.Option("--quick", help="Kuhn and the rivers")] = False,
+    large: Annotated[
+        bool, typer.Option("--large", help="and goofspiel with 7 cards, 11 GB")
+    ] = False,
     record: Annotated[
         bool, typer.Option("--record", help="write experiments/devices/results of this clone, too")
     ] = False,
@@ -27,6 +30,6 @@ def devices(
     study = _reproduce.experiments().load("devices")
     names = [name.strip() for name in only.split(",")]
     with waiting("compiling"):
-        report = study.main(quick, out, devices=names, record=record, say=say)
+        report = study.main(quick, out, devices=names, large=large, record=record, say=say)
     _reproduce.show(report)
     print(f"written to {out}", file=sys.stderr)
