@@ -35,7 +35,7 @@ help:
 	@echo 'make notebooks  check that notebook pairs agree, and execute them'
 	@echo 'make write-notebooks  write each notebook anew from its .py half, with outputs'
 	@echo 'make docs       build the documentation into site/'
-	@echo 'make devices    what programs compile to for an H100 (4 GB of plug-ins, no GPU)'
+	@echo 'make devices    what programs compile to for an H100 and a TPU (4 GB of plug-ins)'
 	@echo 'make bench      speed against OpenSpiel and LiteEFG (needs a C++17 compiler)'
 	@echo 'make fuzz       faults found in MINUTES=60 of random games, inputs, kills and sanitizers'
 	@echo 'make ci         what has to pass before a change lands'

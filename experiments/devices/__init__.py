@@ -1,4 +1,4 @@
-"""What main programs compile to for an H100 and for this CPU, without a GPU."""
+"""What main programs compile to for an H100, a TPU and this CPU, without either."""
 
 from experiments.devices._study import RESULTS as RESULTS
 from experiments.devices._study import main as main

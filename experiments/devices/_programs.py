@@ -65,13 +65,13 @@ def _spot_tree(example: str, everything: bool, platform: str) -> js.PublicTree:
 
 
 RUST = "AVX Rust solver, 1 thread of a CPU"
-GPU_CFR = "a published GPU solver of whole games, 8 to 29 ms; its fastest implies .1 to .9"
+GPU_CFR = "a published GPU solver of whole games, 8 to 29 ms by game"
 
 GOOFSPIEL = "goofspiel(cards={},order=descending,imp_info=true)"
 
 PROGRAMS = {
     "CFR+, kuhn": Program(partial(game_loop, "kuhn"), quick=True),
-    "CFR+, leduc": Program(partial(game_loop, "leduc"), False, GPU_CFR, 8.0),
+    "CFR+, leduc": Program(partial(game_loop, "leduc"), False, GPU_CFR),
     "CFR+, liars_dice(sides=5)": Program(partial(game_loop, "liars_dice(sides=5)")),
     "CFR+, liars_dice(sides=6)": Program(partial(game_loop, "liars_dice(sides=6)")),
     "CFR+, goofspiel(cards=5)": Program(partial(game_loop, GOOFSPIEL.format(5))),

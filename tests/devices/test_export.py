@@ -40,7 +40,7 @@ def test_program_lowers_for_every_kind_of_device(name: str):
     function, arguments = PROGRAMS[name]("tpu" if name.startswith("CFR+") else "gpu")
     made = jax.export.export(function, platforms=PLATFORMS)(*arguments)
     assert made.platforms == PLATFORMS
-    assert "xf64>" not in made.mlir_module()
+    assert "f64>" not in made.mlir_module()
     assert "python_cpu_callback" not in made.mlir_module()
 
 
