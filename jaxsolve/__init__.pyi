@@ -3,6 +3,7 @@ import types as _types
 from . import abstraction as abstraction
 from . import agents as agents
 from . import compiler as compiler
+from . import devices as devices
 from . import evaluate as evaluate
 from . import game as game
 from . import holdem as holdem

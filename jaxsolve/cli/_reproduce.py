@@ -21,6 +21,7 @@ def reproduce(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="reduced settings")] = False,
     out: Annotated[Path | None, typer.Option(help="folder; runs/NAME by default")] = None,
+    devices: _setup.Devices = None,
 ) -> None:
     """Run an experiment: result.json, a Markdown table and a picture."""
     found = experiments()
@@ -28,7 +29,7 @@ def reproduce(
         for known in found.names():
             print(f"{known:20s} {found.summary(known)}")
         return
-    _setup.start_jax()
+    _setup.start_jax(devices=devices)
     with waiting(f"importing {name}"):
         experiment = found.load(name)
     out = Path("runs") / name if out is None else out

@@ -22,6 +22,9 @@ MeasureEvery = Annotated[
     int | None,
     typer.Option(help="iterations between measurements; ten a decade by default", min=1),
 ]
+Devices = Annotated[
+    str | None, typer.Option(help='how many devices share batches, or "all"; one by default')
+]
 MaxStates = Annotated[
     int | None,
     typer.Option(
@@ -44,9 +47,20 @@ def check_out(out: Path | None) -> None:
         raise ValueError(f"--out: {out} is a file, not a directory for the results")
 
 
-def start_jax(*, x64: bool = False) -> None:
-    """Turns float64 on if asked for."""
+def start_jax(*, x64: bool = False, devices: str | None = None, distributed: bool = False) -> None:
+    """Turns float64 on if asked for, joins other hosts, and sets the mesh of the whole process.
+
+    Raises:
+        ValueError: there are fewer devices, or the hosts are not known.
+        OSError: other hosts do not answer.
+    """
     import jax
+
+    from jaxsolve.devices import make_mesh, parse_devices, start_hosts
 
     if x64:
         jax.config.update("jax_enable_x64", True)
+    if distributed:
+        start_hosts()
+    if devices is not None or distributed:
+        jax.set_mesh(make_mesh(parse_devices(devices or "all")))

@@ -30,6 +30,10 @@ def train(
     ] = None,
     seed: Annotated[int, typer.Option(help="of the network and of everything random", min=0)] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="go on from the checkpoint")] = False,
+    devices: _setup.Devices = None,
+    distributed: Annotated[
+        bool, typer.Option("--distributed", help="one of several processes that train together")
+    ] = False,
 ) -> None:
     """Train a network that says what a game is worth, for searches from the rules.
 
@@ -39,7 +43,7 @@ def train(
     """
     _setup.check_out(out)
     check_game(game)
-    _setup.start_jax()
+    _setup.start_jax(devices=devices, distributed=distributed)
     import jax
 
     import jaxsolve as js
@@ -76,6 +80,8 @@ def train(
     except KeyboardInterrupt:
         print(f"stopped; add --resume to go on from {out}", file=sys.stderr)
         raise typer.Exit(130) from None
+    if not js.devices.is_first_host():
+        return
     nets.save_net(trained.net, out / "network")
     row = trained.curve[-1]
     print(f"step {row['step']}, loss {row['loss']:.4g}, written to {out}", file=sys.stderr)

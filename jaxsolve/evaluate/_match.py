@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxsolve import devices
 from jaxsolve.evaluate._arena import Arena
 from jaxsolve.evaluate._play import Match, play
 from jaxsolve.evaluate._play_on_host import play_on_host
@@ -57,7 +58,8 @@ def play_matches(
     """Returns matches between agents.
 
     Agents that are pure functions play all matches side by side, in one compiled program for each
-    order of seats; with an agent on the host (`Agent.host`) matches are played one by one.
+    order of seats, and the devices of `jax.set_mesh` share them; with an agent on the host
+    (`Agent.host`) matches are played one by one.
 
     Args:
         arena: `arena(tree)` or `rules_arena(game)`.
@@ -81,11 +83,12 @@ def play_matches(
     for turn in range(n) if mirror else (0,):
         seats = tuple(agents[(s + turn) % n] for s in range(n))
         if any(agent.host for agent in seats):
-            played = [play_on_host(arena, key, int(k), turn, seats, keep_policies) for k in deals]
-            match, status = jax.tree.map(lambda *x: jnp.stack(x), *played)
+            alone = [play_on_host(arena, key, int(k), turn, seats, keep_policies) for k in deals]
+            match, status = jax.tree.map(lambda *x: jnp.stack(x), *alone)
         else:
             rotation = jnp.int32(turn)
-            match, status = play(arena, key, jnp.asarray(deals), rotation, seats, keep_policies)
+            played = play(arena, key, jnp.asarray(deals), rotation, seats, keep_policies)
+            match, status = devices.fetch(played)
         _refuse_failures(arena, seats, match, np.asarray(status))
         parts.append(match._replace(utility=jnp.roll(match.utility, turn, 1)))
     if not mirror:

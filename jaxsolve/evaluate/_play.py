@@ -8,6 +8,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from jaxsolve import devices
 from jaxsolve.evaluate._arena import Arena
 from jaxsolve.game import Agent
 from jaxsolve.tree import pick
@@ -61,7 +62,17 @@ class _Record(NamedTuple):
 def play(
     arena: Arena, key: PRNGKey, deals: Array, rotation: Array, seats: tuple[Agent, ...], keep: bool
 ) -> tuple[Match, Array]:
-    """Returns (matches, int32 [M], their status); utility is by seat."""
+    """Returns (matches, int32 [M], their status); utility is by seat. Devices share the deals."""
+
+    def share(deals: Array) -> tuple[Match, Array]:
+        return _play(arena, key, deals, rotation, seats, keep)
+
+    return devices.split(share)(deals)
+
+
+def _play(
+    arena: Arena, key: PRNGKey, deals: Array, rotation: Array, seats: tuple[Agent, ...], keep: bool
+) -> tuple[Match, Array]:
     count, width = len(deals), arena.num_actions if keep else 0
     keys = jax.vmap(lambda k: keys_of(key, k, rotation))(deals)
     tables = jax.vmap(lambda k: _begin(arena, k[1], seats))(keys)

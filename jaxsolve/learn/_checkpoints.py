@@ -1,4 +1,8 @@
-"""Checkpoints of training, whole or absent."""
+"""Checkpoints of training, whole or absent.
+
+Every host writes the shares of its own devices; a run goes on with another number of devices, since
+Orbax reads the shares that the new ones need. Hosts share the folder.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import jax
 import jax.numpy as jnp
 
+from jaxsolve import devices
 from jaxsolve.files import differences, write_atomic
 
 State = TypeVar("State", bound=Any)
@@ -32,6 +37,8 @@ class Checkpoints:
         """Writes a checkpoint, then the curve that belongs to it."""
         self.manager.save(step, args=self.args.StandardSave(_filled(state._asdict())), force=True)
         self.manager.wait_until_finished()
+        if not devices.is_first_host():
+            return
         text = json.dumps({"run": self.run, "curve": curve})
         write_atomic(self.folder / f"curve-{step}.json", text.encode())
         for old in self.folder.glob("curve-*.json"):

@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxsolve import devices
 from jaxsolve.nets import Net
 from jaxsolve.public import PublicGame, PublicState
 from jaxsolve.search.fixed import Solution, Subgames, policy_at, solve_belief
@@ -172,7 +173,8 @@ def self_play(
             following = SelfPlay(jnp.where(over, first, below), jnp.where(over, fresh, after))
             return _example(net, states, found, subgame_class, beliefs), following
 
-        return jax.vmap(one)(state.subgame_class, state.beliefs, jax.random.split(key, batch))
+        keys = jax.random.split(key, batch)
+        return devices.vmap(one)(state.subgame_class, state.beliefs, keys)
 
     return Source(init, sample, batch, states.at)
 
@@ -207,7 +209,7 @@ def solved(
             solve_belief(games, net, solver, subgame_class, beliefs, iterations=iterations)
         )
 
-    return jax.vmap(one)(subgame_class, beliefs)
+    return devices.vmap(one)(subgame_class, beliefs)
 
 
 def examples_of(
@@ -223,7 +225,7 @@ def examples_of(
         found = solve_belief(games, net, solver, subgame_class, beliefs, iterations=iterations)
         return _example(net, states, found, subgame_class, beliefs)
 
-    return jax.vmap(one)(subgame_class, beliefs)
+    return devices.vmap(one)(subgame_class, beliefs)
 
 
 def _example(

@@ -14,6 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from jaxsolve import devices
 from jaxsolve.learn._data import Examples, Source, draw_beliefs, examples_of
 from jaxsolve.nets import Net
 from jaxsolve.public import PublicGame
@@ -86,7 +87,7 @@ def search_queries(
         return _at_leaves(found, possible, keys["leaves"], leaves)
 
     def sample(net: Net, state: Array, key: PRNGKey) -> tuple[Examples, Array]:
-        asked = jax.vmap(lambda k: queries(net, k))(jax.random.split(key, searches))
+        asked = devices.vmap(lambda k: queries(net, k))(jax.random.split(key, searches))
         subgame_class, beliefs = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), asked)
         return examples_of(net, states, solved, solver, subgame_class, beliefs, iterations), state
 

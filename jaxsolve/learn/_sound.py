@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from jaxsolve import devices
 from jaxsolve.learn._data import Examples, Source, draw_beliefs
 from jaxsolve.learn._sound_play import (
     Episode,
@@ -211,7 +212,7 @@ def sound_self_play(
 
         slot = state.step % depth
         acted, solved = _split(found, episodes)
-        after, played = jax.vmap(
+        after, played = devices.vmap(
             lambda episode, seat, found, key: play(
                 engine,
                 first,
@@ -282,11 +283,10 @@ def sound_self_play(
         def one(subgame: BeliefSubgame, key: PRNGKey) -> tuple[Grown, Queries]:
             return logged_search(search, net, subgame, key, prior=prior, slots=slots)
 
-        found: tuple[Grown, Queries] = jax.vmap(one)(
+        return devices.vmap(one)(
             jax.tree.map(lambda *x: jnp.concatenate(x), acting, free),
             jax.random.split(key, episodes + solvers),
         )
-        return found
 
     def counts(state: SoundState) -> dict[str, Array]:
         return {

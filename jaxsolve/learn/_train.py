@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import optax
 from tqdm import tqdm
 
+from jaxsolve import devices
 from jaxsolve.files import claim
 from jaxsolve.learn._board import tensorboard
 from jaxsolve.learn._checkpoints import Checkpoints
@@ -38,7 +39,7 @@ class TrainState(NamedTuple):
         params: of the network.
         optimiser: state of the optimiser.
         source: state of the data source.
-        buffer: the latest examples, a ring.
+        buffer: the latest batches of examples, a ring, leading axes [batches, B].
         broken: int32 [], the first step that was not finite, -1 while all are.
     """
 
@@ -108,18 +109,24 @@ def train(
         NonFiniteError: data or loss are not finite; names the batch. The last checkpoint is good.
     """
     check_plan(plan, source.batch)
+    devices.check_divides("examples of a minibatch", plan.minibatch)
+    identity = _identity(net, source, plan)
+    devices.check_same_run(identity)
+    first = devices.is_first_host()
+    progress = progress and first
     with waiting("compiling the first state", show=progress):
         state = init_train(net, source, plan) if start is None else start
+        net, state = devices.replicate(net), _shared(state)
     curve: list[dict[str, float]] = []
     if resume and out is None:
         raise ValueError("resume=True needs out=, the folder of the run to continue")
-    with claim(None if out is None else Path(out)):
-        saver = None if out is None else Checkpoints(Path(out), _identity(net, source, plan))
+    with claim(Path(out) if out is not None and first else None):
+        saver = None if out is None else Checkpoints(Path(out), identity)
         if resume and saver is not None:
             state, curve = saver.load(state)
         seconds = curve[-1]["seconds"] if curve else 0.0
         last = plan.steps if until is None else min(until, plan.steps)
-        board = None if out is None else tensorboard(Path(out))
+        board = tensorboard(Path(out)) if out is not None and first else None
         run = functools.partial(train_steps, source=source, plan=plan)
         bar = tqdm(total=last, initial=int(state.step), disable=not progress, unit="batch")
         while int(state.step) < last and (time_limit is None or seconds < time_limit):
@@ -129,7 +136,7 @@ def train(
                 train_steps.lower(net, state, source=source, plan=plan, count=count).compile()
             begin = time.perf_counter()
             after, losses = jax.block_until_ready(run(net, state, count=count))
-            spent = time.perf_counter() - begin
+            spent = devices.agreed(time.perf_counter() - begin)
             seconds += spent
             if int(after.broken) >= 0:
                 kept = "" if saver is None else f" The last good checkpoint is in {saver.folder}."
@@ -177,10 +184,10 @@ def train(
 def init_train(net: Net, source: Source, plan: Plan) -> TrainState:
     """Returns the state before the first step."""
     key = jax.random.key(plan.seed)
-    room = room_of(plan, source.batch)
+    batches = room_of(plan, source.batch) // source.batch
     data = source.init(jax.random.fold_in(key, 0))
     shape: Any = jax.eval_shape(lambda: source.sample(net, data, key)[0])
-    buffer = jax.tree.map(lambda x: jnp.zeros((room, *x.shape[1:]), x.dtype), shape)
+    buffer = jax.tree.map(lambda x: jnp.zeros((batches, *x.shape), x.dtype), shape)
     return TrainState(
         step=jnp.zeros((), jnp.int32),
         params=jax.tree.map(jnp.copy, net.params),
@@ -199,7 +206,9 @@ def train_steps(
     key = jax.random.key(plan.seed)
 
     def step(state: TrainState, _: None) -> tuple[TrainState, dict[str, Array]]:
-        return train_step(net, state, source, plan, jax.random.fold_in(key, state.step + 1))
+        key_of_step = jax.random.fold_in(key, state.step + 1)
+        after, losses = train_step(net, state, source, plan, key_of_step)
+        return _shared(after), losses
 
     return jax.lax.scan(step, state, None, count)
 
@@ -210,17 +219,20 @@ def train_step(
     """Returns (state, mean losses) after one batch of data and the updates that follow."""
     data_key, update_key = jax.random.split(key)
     fresh, data = source.sample(net.replace(state.params), state.source, data_key)
-    batch, room = fresh.beliefs.shape[0], state.buffer.beliefs.shape[0]
-    low = state.step * batch % room
+    batches, batch = state.buffer.beliefs.shape[:2]
+    slot = state.step % batches
     buffer = jax.tree.map(
-        lambda ring, x: jax.lax.dynamic_update_slice_in_dim(ring, x, low, 0), state.buffer, fresh
+        lambda ring, x: jax.lax.dynamic_update_index_in_dim(ring, x, slot, 0), state.buffer, fresh
     )
-    filled = jnp.minimum((state.step + 1) * batch, room)
+    filled = jnp.minimum(state.step + 1, batches) * batch
 
     def update(carry: tuple[PyTree, Any], key: Array) -> tuple[tuple[PyTree, Any], Any]:
         params, moments = carry
         which = jax.random.randint(key, (plan.minibatch,), 0, filled)
-        examples = jax.tree.map(lambda ring: ring[which], buffer)
+        # Each device computes the gradient of its share; GSPMD adds them up.
+        examples = devices.spread(
+            jax.tree.map(lambda ring: ring[which // batch, which % batch], buffer)
+        )
         (_, parts), grads = jax.value_and_grad(losses_of, has_aux=True)(
             params, net, source.public_state(examples.public), examples, plan
         )
@@ -276,6 +288,14 @@ def losses_of(
         parts["policy_loss"] = (each * weight).sum() / jnp.where(mass > 0, mass, 1)
         total = total + plan.policy_weight * parts["policy_loss"]
     return total, {"loss": total} | parts
+
+
+def _shared(state: TrainState) -> TrainState:
+    """Returns the state as the devices hold it: games and examples in shares, the rest whole."""
+    whole = devices.replicate(state._replace(source=(), buffer=()))  # type: ignore[arg-type]
+    return whole._replace(
+        source=devices.spread(state.source), buffer=devices.spread(state.buffer, axis=1)
+    )
 
 
 def _identity(net: Net, source: Source, plan: Plan) -> dict[str, Any]:

@@ -21,16 +21,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.sharding import Mesh, PartitionSpec
+from jax.sharding import PartitionSpec
 
+from jaxsolve import devices
 from jaxsolve.mccfr._game import TabledGame
 from jaxsolve.mccfr._options import Options
 from jaxsolve.mccfr._tables import Tables, as_float
 from jaxsolve.mccfr._tree import ActionTree
 from jaxsolve.types import Array
-
-_BOARDS = "boards"
-"""The axis of a mesh of devices."""
 
 
 class Board(NamedTuple):
@@ -174,16 +172,14 @@ class VectorSampler:
     first_call = 4
     """Passes of the first call of `train`."""
 
-    def __init__(
-        self, game: VectorGame, options: Options, *, boards: int = 1, mesh: Mesh | None = None
-    ) -> None:
+    def __init__(self, game: VectorGame, options: Options, *, boards: int = 1) -> None:
         """Packs the game.
 
         Args:
             game: of two players.
             options: weights and the seed; `unit` is in passes, and nothing is pruned.
-            boards: the size of a batch.
-            mesh: devices that share a batch, on one axis named "boards"; all hold the tables.
+            boards: the size of a batch, shared by the devices of `jax.set_mesh`; all hold the
+                tables.
 
         Raises:
             ValueError: more players, options that vectors have no use for, or boards that the
@@ -193,12 +189,8 @@ class VectorSampler:
             raise ValueError("vectors of hands are for two players; use ExternalSampler")
         if options.prune != np.inf or options.average_stages is not None:
             raise ValueError("vectors of hands neither prune nor take snapshots; leave both out")
-        devices = 1 if mesh is None else mesh.devices.size
-        if mesh is not None and mesh.axis_names != (_BOARDS,):
-            raise ValueError(f'the mesh needs one axis named "{_BOARDS}", not {mesh.axis_names}')
-        if boards < 1 or boards % devices:
-            raise ValueError(f"{boards} boards are no positive multiple of {devices} devices")
-        self.game, self.options, self.boards, self._mesh = game, options, boards, mesh
+        devices.check_divides("boards", boards)
+        self.game, self.options, self.boards = game, options, boards
         self._tree = vector_tree(game.tree, game.num_buckets)
         self._weights = jnp.asarray([options.unit, options.power, options.until], jnp.float32)
 
@@ -219,8 +211,9 @@ class VectorSampler:
         """Returns (tables after `count` more passes, nodes seen).
 
         Raises:
-            ValueError: entries of 16 bits.
+            ValueError: entries of 16 bits, or boards that the devices cannot share.
         """
+        devices.check_divides("boards", self.boards)
         if tables.bits != 32:
             raise ValueError("vectors of hands need tables of 32 bits")
         regret, average = vector_passes(
@@ -235,7 +228,6 @@ class VectorSampler:
             sample=self.game.sample,
             leaf_values=self.game.leaf_values,
             boards=self.boards,
-            mesh=self._mesh,
         )
         after = Tables(tables.row, np.array(regret), np.array(average), tables.passes + count)
         return after, 2 * count * self.boards * self.game.tree.num_nodes
@@ -244,7 +236,7 @@ class VectorSampler:
         """Adds nothing: passes average all stages."""
 
 
-@functools.partial(jax.jit, static_argnames=("sample", "leaf_values", "boards", "mesh"))
+@functools.partial(jax.jit, static_argnames=("sample", "leaf_values", "boards"))
 def vector_passes(
     tree: VectorTree,
     data: Any,
@@ -258,7 +250,6 @@ def vector_passes(
     sample: Sample,
     leaf_values: LeafValues,
     boards: int,
-    mesh: Mesh | None = None,
 ) -> tuple[Array, Array]:
     """Returns the tables float [E] after passes number `first` to `first + count - 1`.
 
@@ -270,25 +261,23 @@ def vector_passes(
         first, count: int [].
         weights: float [3], `Options.unit`, `power` and `until`.
         sample, leaf_values: see `VectorGame`; static.
-        boards: of a batch, static.
-        mesh: devices that share each batch, static.
+        boards: of a batch, static; the devices of the mesh share them.
     """
+    shares = devices.num_shares()
 
     def on_batch(regret: Array, average: Array, keys: Array, weight: Array) -> tuple[Array, Array]:
-        if mesh is not None:
-            keys = keys.reshape(mesh.devices.size, -1)[lax.axis_index(_BOARDS)]
         drawn = jax.vmap(lambda key: sample(data, key))(keys)
         for player in range(2):
             steps = vector_steps(tree, data, leaf_values, player, regret, drawn)
-            gained, played = steps if mesh is None else lax.psum(steps, _BOARDS)
+            gained, played = steps if shares == 1 else lax.psum(steps, devices.AXIS)
             regret, average = regret + weight * gained, average + weight * played
         return regret, average
 
     update = on_batch
-    if mesh is not None:
-        whole = PartitionSpec()
+    if shares > 1:
+        whole, cut = PartitionSpec(), PartitionSpec(devices.AXIS)
         update = jax.shard_map(
-            on_batch, mesh=mesh, in_specs=whole, out_specs=whole, check_vma=False
+            on_batch, in_specs=(whole, whole, cut, whole), out_specs=whole, check_vma=False
         )
 
     def one(k: Array, tables: tuple[Array, Array]) -> tuple[Array, Array]:

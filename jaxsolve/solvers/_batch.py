@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from jaxsolve.devices import AXIS, Devices, fetch, make_mesh, split
 from jaxsolve.evaluate import root_values
 from jaxsolve.game import Range, checked
 from jaxsolve.solvers._loop import SolveState, average_policy, current_policy, init_state, run
@@ -73,14 +74,12 @@ class _Spec(NamedTuple):
         batched: per leaf of a member, whether members differ in it.
         wide: the members of a chunk lie along a last axis instead of being vmapped.
         single: chunks have one member each.
-        mesh: devices, along one axis.
     """
 
     treedef: Any
     batched: tuple[bool, ...]
     wide: bool
     single: bool
-    mesh: Mesh
 
 
 @checked
@@ -91,7 +90,7 @@ def solve_batch(
     iterations: Iterations,
     measure_every: Iterations | None = None,
     chunk: Annotated[int | None, Range(1)] = None,
-    devices: Sequence[jax.Device] | None = None,
+    devices: Devices | None = None,
 ) -> BatchResult:
     """Solves B variants at once; a single tree or solver stands for B equal ones.
 
@@ -107,17 +106,33 @@ def solve_batch(
         measure_every: iterations between measurements; only the end is measured by default.
         chunk: members worked on together per device; chosen by cache size on a CPU, all
             elsewhere.
-        devices: devices to shard over; all local ones by default.
+        devices: how many share the batch, "all", or which; those of `jax.set_mesh` by default,
+            and all local ones where no mesh is set.
 
     Raises:
         ValueError: members differ in shape or family, counts do not match, or an argument makes
             no sense.
     """
     members = _members(trees, solvers)
-    size = len(members)
-    mesh = Mesh(np.asarray(devices if devices is not None else jax.local_devices()), ("batch",))
-    start = time.perf_counter()
     tree = members[0][0]
+    if devices is not None:
+        mesh = make_mesh(devices)
+    else:
+        mesh = jax.sharding.get_mesh()
+        mesh = make_mesh(jax.local_devices()) if mesh.empty else mesh
+    with jax.set_mesh(mesh):
+        return _solve(members, tree, iterations, measure_every, chunk, mesh)
+
+
+def _solve(
+    members: list[tuple[PublicTree, Solver]],
+    tree: PublicTree,
+    iterations: int,
+    measure_every: int | None,
+    chunk: int | None,
+    mesh: Mesh,
+) -> BatchResult:
+    size, start = len(members), time.perf_counter()
     if chunk is None:
         chunk = _default_chunk(tree, mesh.devices.flat[0].platform)
     chunk = max(1, min(chunk, -(-size // mesh.size)))
@@ -203,7 +218,7 @@ def _stack(
         if d
     )
     wide = floating and all(p.root_reach.ndim == 1 for p in tree.players)
-    spread = NamedSharding(mesh, PartitionSpec("batch"))
+    spread = NamedSharding(mesh, PartitionSpec(AXIS))
     everywhere = NamedSharding(mesh, PartitionSpec())
     stacked, shared = [], []
     for column, differ in zip(columns, differs, strict=True):
@@ -219,13 +234,13 @@ def _stack(
     return (
         stacked,
         shared,
-        _Spec(jax.tree.structure(members[0]), differs, wide, chunk == 1 and not wide, mesh),
+        _Spec(jax.tree.structure(members[0]), differs, wide, chunk == 1 and not wide),
     )
 
 
 def _flat(x: Array, spec: _Spec) -> Any:
     """Returns [padded, ...] of an output cut in chunks."""
-    array = np.asarray(x)
+    array = np.asarray(fetch(x))
     if spec.wide:
         array = np.moveaxis(array, -1, 1)
     return array.reshape(-1, *array.shape[2:])
@@ -256,17 +271,14 @@ def _widen(tree: PublicTree, size: int) -> PublicTree:
 def _each(spec: _Spec, function: Any, shared: Any, *batched: Any) -> Any:
     """Maps a function of members over the chunks of a batch, sharded over the devices."""
 
-    def local(shared: Any, *batched: Any) -> Any:
+    def local(*batched: Any) -> Any:
         one = functools.partial(function, shared)
         chunk = one if spec.wide else jax.vmap(one)
         if spec.single:
             return _single(one, batched)
         return jax.lax.map(lambda args: chunk(*args), batched)
 
-    spread, everywhere = PartitionSpec("batch"), PartitionSpec()
-    specs = (everywhere, *(spread for _ in batched))
-    mapped = jax.shard_map(local, mesh=spec.mesh, in_specs=specs, out_specs=spread, check_vma=False)
-    return mapped(shared, *batched)
+    return split(local)(*batched)
 
 
 def _single(function: Any, batched: Any) -> Any:

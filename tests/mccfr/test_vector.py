@@ -130,7 +130,7 @@ def test_options_that_vectors_have_no_use_for_are_refused() -> None:
     where = boards("kuhn")
     with pytest.raises(ValueError, match="neither prune nor take snapshots"):
         mccfr.VectorSampler(where, mccfr.Options(average_stages=1))
-    with pytest.raises(ValueError, match="no positive multiple"):
+    with pytest.raises(ValueError, match="0 boards cannot be shared by 1 devices: use 1"):
         mccfr.VectorSampler(where, mccfr.Options(), boards=0)
     with pytest.raises(ValueError, match="32 bits"):
         mccfr.VectorSampler(where, mccfr.Options()).run(mccfr.make_tables(where.game, 16), 1)

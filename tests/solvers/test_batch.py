@@ -120,7 +120,7 @@ def test_four_devices_give_the_same_result():
         tree = js.compile(games.load("kuhn"))
         solvers = [js.dcfr(alpha=1 + 0.3 * k) for k in range(6)]
         four = js.solve_batch(tree, solvers, iterations=12, chunk=2)
-        one = js.solve_batch(tree, solvers, iterations=12, chunk=2, devices=jax.devices()[:1])
+        one = js.solve_batch(tree, solvers, iterations=12, chunk=2, devices=1)
         np.testing.assert_array_equal(four.exploitability, one.exploitability)
         spread = jax.tree.leaves(four.policies)[0]
         print("ok", spread.shape)

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxsolve import devices
 from jaxsolve.holdem._operators import choose_operator
 from jaxsolve.holdem.river_net._betting import RiverMenu, river_template
 from jaxsolve.holdem.river_net._boards import LIVE, RiverBoard, river_board
@@ -101,7 +102,7 @@ def river_solver(data: RiverData, solver: Solver | None = None) -> Any:
             )
             return found
 
-        return call
+        return devices.split(call)
 
     def one(river: tuple[RiverBoard, Array, Array]) -> tuple[Array, Array]:
         found = solve_river(template, chosen, *river, iterations=data.iterations)
@@ -114,7 +115,7 @@ def river_solver(data: RiverData, solver: Solver | None = None) -> Any:
             return found
         return jax.vmap(one)(rivers)
 
-    return solve
+    return devices.split(solve)
 
 
 def river_source(net: Net, data: RiverData, *, batch: int = 32) -> Source:
@@ -143,7 +144,9 @@ def river_source(net: Net, data: RiverData, *, batch: int = 32) -> Source:
             seen = encode(board, ranges, buckets, form)  # type: ignore[arg-type]
             return seen.shares, seen.tied, *added_by_betting(values, seen)
 
-        shares, tied, added, weight = jax.lax.map(bucketed, (boards, some.ranges, values))
+        rivers = (boards, some.ranges, values)
+        each = devices.split(functools.partial(jax.lax.map, bucketed))
+        shares, tied, added, weight = each(rivers)
         states = public_states(shares, tied, some.stack)
         policy = jnp.zeros((batch, 1, 1))  # there is none, and checkpoints take no empty arrays
         return Examples(states.features, shares, added, policy, weight), state + 1

@@ -2,8 +2,8 @@
 
 A search depends on public information only (and on a key), so searching at every public state gives
 one policy. Searches that come after equally many others are a level, and a level is searched in
-batches. What is stepped is the state machine of agents and self-play, for all public states at
-once.
+batches, which the devices of `jax.set_mesh` share. What is stepped is the state machine of agents
+and self-play, for all public states at once.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
+from jaxsolve import devices
 from jaxsolve.public import PublicTable
 from jaxsolve.search.resolving._machine import (
     ResolvingState,
@@ -290,7 +291,8 @@ def _search_level(
                 for k, p in enumerate(wanted[j]):
                     steps = steps_between(table, tasks[t].root, p)[: engine.longest_path]
                     paths[j, k, : len(steps)] = steps
-            after, policies, status = jax.device_get(follow_batch(engine, outcome, states, paths))
+            followed = follow_batch(engine, outcome, states, paths)
+            after, policies, status = jax.device_get(devices.fetch(followed))
             _check_status(resolver, status)
             for j, t in enumerate(some):
                 for k, p in enumerate(wanted[j]):
@@ -348,7 +350,7 @@ def search_batch(
         mine = None if key is None else engine.key_of(key, number)
         return engine.search(value, prior, subgame_of(state, seat, alpha), mine)
 
-    return jax.vmap(one)(states, seats, numbers)
+    return devices.vmap(one)(states, seats, numbers)
 
 
 @jax.jit
@@ -366,5 +368,4 @@ def follow_batch(
 
         return *jax.vmap(after)(paths), engine.status(found)
 
-    found: tuple[ResolvingState, Array, Array] = jax.vmap(one)(outcome, states, paths)
-    return found
+    return devices.vmap(one)(outcome, states, paths)

@@ -1,0 +1,281 @@
+"""Devices: one mesh with one axis, over which batches are cut, and the hosts that share it.
+
+A batch is anything with a leading axis: games, searches, episodes, examples, deals, boards. Under
+`jax.set_mesh(make_mesh("all"))` the batched functions of this package cut that axis into equal
+shares, one for each device; everything else is computed by every device alike. For example, 6
+searches on 4 devices are padded to 8 by two more of the last, each device makes 2, and the first 6
+are returned. Every random number belongs to a member of the batch and not to a device, so results
+are those of one device up to the order of sums.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import AxisType, Mesh, PartitionSpec
+
+AXIS = "batch"
+"""The axis of every mesh."""
+
+HEARTBEAT_SECONDS = 20
+"""A host that was silent for so long is lost, and the others end."""
+
+Devices = int | Literal["all"] | Sequence[jax.Device]
+"""How many devices, or which."""
+
+T = TypeVar("T")
+
+
+def make_mesh(devices: Devices = "all") -> Mesh:
+    """Returns a mesh with one axis, `AXIS`, for `jax.set_mesh`.
+
+    Args:
+        devices: the first so many, "all" (of all hosts), or a list of them.
+
+    Raises:
+        ValueError: there are fewer devices than that; says how to get more.
+    """
+    if isinstance(devices, int) or devices == "all":
+        here = jax.devices()
+        wanted = len(here) if devices == "all" else int(devices)
+        if not 1 <= wanted <= len(here):
+            more = ""
+            if here[0].platform == "cpu" and wanted > 1:
+                more = f"; JAX_NUM_CPU_DEVICES={wanted} in the environment makes {wanted} of a CPU"
+            raise ValueError(
+                f"{wanted} devices asked for, but there are {len(here)} ({here[0].platform}): use "
+                f'1 to {len(here)}, or "all"{more}'
+            )
+        if wanted < len(here) and jax.process_count() > 1:
+            raise ValueError(
+                f"{wanted} of {len(here)} devices asked for, but every host needs a share: use "
+                '"all"'
+            )
+        devices = here[:wanted]
+    return Mesh(np.asarray(devices), (AXIS,), axis_types=(AxisType.Auto,))
+
+
+def parse_devices(text: str) -> Devices:
+    """Returns a number of devices or "all", from the command line.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if text == "all":
+        return "all"
+    if not text.isdigit() or int(text) < 1:
+        raise ValueError(f'devices: {text!r} is neither "all" nor a positive number such as 4')
+    return int(text)
+
+
+def num_shares() -> int:
+    """Returns into how many shares batches are cut here: 1 where no mesh is set."""
+    mesh = jax.sharding.get_abstract_mesh()
+    if AXIS not in mesh.axis_names or AXIS in mesh.manual_axes:
+        return 1
+    return int(mesh.shape[AXIS])
+
+
+def check_divides(what: str, size: int, shares: int | None = None) -> None:
+    """Refuses a batch that the devices cannot share equally, where padding would change a mean.
+
+    Args:
+        what: is shared, such as "boards".
+        size: of the batch.
+        shares: devices; those of the mesh that is set by default.
+
+    Raises:
+        ValueError: names the two nearest sizes.
+    """
+    shares = num_shares() if shares is None else shares
+    low = size // shares * shares
+    if low != size or size < 1:
+        near = f"{low} or {low + shares}" if low else f"{low + shares}"
+        raise ValueError(f"{size} {what} cannot be shared by {shares} devices: use {near}")
+
+
+def split(function: Callable[..., T]) -> Callable[..., T]:
+    """Returns a function of batches, each device of the mesh computing its share.
+
+    A batch that does not divide is padded with its last member. Nothing is exchanged between
+    devices, so a loop ends on each device when its own members are done.
+
+    Args:
+        function: of pytrees with a common leading axis B, to a pytree with leading axis B. It may
+            refer to other arrays; every device has them whole.
+    """
+
+    def of_batch(*batches: Any) -> T:
+        shares = num_shares()
+        if shares == 1:
+            return function(*batches)
+        size = jax.tree.leaves(batches)[0].shape[0]
+        short = -size % shares
+        if short:
+            batches = jax.tree.map(
+                lambda x: jnp.concatenate([x, jnp.repeat(x[-1:], short, 0)]), batches
+            )
+        spec = PartitionSpec(AXIS)
+        found = jax.shard_map(function, in_specs=spec, out_specs=spec, check_vma=False)(*batches)
+        cut: T = jax.tree.map(lambda x: x[:size], found) if short else found
+        return cut
+
+    return of_batch
+
+
+def vmap(function: Callable[..., T]) -> Callable[..., T]:
+    """Returns `jax.vmap(function)`, its batch shared by the devices of the mesh; see `split`."""
+    return split(jax.vmap(function))
+
+
+def spread(tree: T, axis: int = 0) -> T:
+    """Returns arrays cut along an axis, where the number of devices divides it.
+
+    The other arrays are whole on every device. Without a mesh nothing happens.
+    """
+    shares = num_shares()
+    if shares == 1:
+        return tree
+
+    def spec(x: Any) -> PartitionSpec:
+        cuts = x.ndim > axis and x.shape[axis] > 0 and x.shape[axis] % shares == 0
+        return PartitionSpec(*[None] * axis, AXIS) if cuts else PartitionSpec()
+
+    return _laid_out(tree, spec)
+
+
+def replicate(tree: T) -> T:
+    """Returns arrays that are whole on every device of the mesh."""
+    if num_shares() == 1:
+        return tree
+    return _laid_out(tree, lambda x: PartitionSpec())
+
+
+def fetch(tree: T) -> T:
+    """Returns arrays that this host can read, of arrays that may lie on the devices of several."""
+    leaves = [x for x in jax.tree.leaves(tree) if isinstance(x, jax.Array)]
+    if all(x.is_fully_addressable or x.is_fully_replicated for x in leaves):
+        return tree
+    from jax.experimental import multihost_utils
+
+    gathered: T = multihost_utils.process_allgather(tree, tiled=True)
+    return gathered
+
+
+def _laid_out(tree: T, spec: Callable[[Any], PartitionSpec]) -> T:
+    """Returns arrays laid out as a function of each says, inside of jit and outside."""
+
+    def constrained(tree: T) -> T:
+        laid: T = jax.tree.map(lambda x: jax.lax.with_sharding_constraint(x, spec(x)), tree)
+        return laid
+
+    return jax.jit(constrained, inline=True)(tree)
+
+
+def start_hosts(timeout: int = 60) -> None:
+    """Joins the processes of a run on several hosts by `jax.distributed.initialize`.
+
+    JAX finds the coordinator, the number of processes and this process's own on clusters that it
+    knows (Slurm, Open MPI, Kubernetes, Cloud TPU); elsewhere they come from the variables
+    JAX_COORDINATOR_ADDRESS, JAX_NUM_PROCESSES and JAX_PROCESS_ID.
+
+    Args:
+        timeout: seconds to wait for the other processes.
+
+    Raises:
+        ValueError: one of them is missing or not a number; says what to set.
+        OSError: the coordinator, or another process, did not answer in time.
+    """
+    address = os.environ.get("JAX_COORDINATOR_ADDRESS")
+    given = {
+        name: os.environ.get(f"JAX_{name.upper()}") for name in ("num_processes", "process_id")
+    }
+    try:
+        numbers = {name: int(text) for name, text in given.items() if text is not None}
+    except ValueError:
+        raise ValueError(
+            f"JAX_NUM_PROCESSES={given['num_processes']} and JAX_PROCESS_ID={given['process_id']} "
+            "must be whole numbers, such as 2, and 0 or 1"
+        ) from None
+    try:
+        jax.distributed.initialize(
+            address,
+            **numbers,
+            initialization_timeout=timeout,
+            heartbeat_timeout_seconds=HEARTBEAT_SECONDS,
+        )
+    except ValueError as error:
+        raise ValueError(
+            f"no run of several hosts: {error} On every host set "
+            "JAX_COORDINATOR_ADDRESS=HOST:PORT (of process 0), JAX_NUM_PROCESSES and JAX_PROCESS_ID"
+        ) from None
+    except RuntimeError as error:
+        raise OSError(
+            f"process {given['process_id']} of {given['num_processes']}: no answer through the "
+            f"coordinator {address} in {timeout} s; is it up, and does the network reach it? "
+            f"({str(error).splitlines()[0]})"
+        ) from None
+
+
+def is_first_host() -> bool:
+    """Returns whether this process is the one that writes files and shows progress."""
+    return jax.process_index() == 0
+
+
+def agreed(number: float) -> float:
+    """Returns the number of the first host, so that all decide alike."""
+    if jax.process_count() == 1:
+        return number
+    from jax.experimental import multihost_utils
+
+    return float(multihost_utils.broadcast_one_to_all(np.float32(number)))
+
+
+def check_same_run(facts: Mapping[str, Any]) -> None:
+    """Compares versions, code and settings of all hosts before work starts.
+
+    Args:
+        facts: of the run by name; equal ones have equal `repr`.
+
+    Raises:
+        ValueError: two hosts differ; names both and what differs.
+    """
+    if jax.process_count() == 1:
+        return
+    from jax.experimental import multihost_utils
+
+    known = {"JAX": jax.__version__, "code of jaxsolve": _code(), **facts}
+    digests = [hashlib.sha256(repr(x).encode()).digest()[:8] for x in known.values()]
+    # One row of fixed size, so that hosts with other facts still meet in one collective.
+    row = np.zeros(16 * 8 + 64, np.uint8)
+    row[: 8 * len(digests)] = np.frombuffer(b"".join(digests), np.uint8)
+    name = platform.node().encode()[:64]
+    row[128 : 128 + len(name)] = np.frombuffer(name, np.uint8)
+    rows = np.asarray(multihost_utils.process_allgather(row))
+    names = [bytes(r[128:]).rstrip(b"\0").decode(errors="replace") for r in rows]
+    for other in range(1, len(rows)):
+        parts = rows[[0, other], :128].reshape(2, 16, 8)
+        wrong = (parts[0] != parts[1]).any(-1)
+        if wrong.any():
+            what = [key for key, bad in zip(known, wrong, strict=False) if bad]
+            raise ValueError(
+                f"process {other} on {names[other]} and process 0 on {names[0]} are not of one "
+                f"run: {', '.join(what) or 'facts'} differ. Start the same code with the same "
+                "settings on every host"
+            )
+
+
+def _code() -> str:
+    """Returns a digest of this package's source."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
