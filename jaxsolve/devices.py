@@ -1,19 +1,23 @@
 """Devices: one mesh with one axis, over which batches are cut, and the hosts that share it.
 
-A batch is anything with a leading axis: games, searches, episodes, examples, deals, boards. Under
-`jax.set_mesh(make_mesh("all"))` the batched functions of this package cut that axis into equal
-shares, one for each device; everything else is computed by every device alike. For example, 6
-searches on 4 devices are padded to 8 by two more of the last, each device makes 2, and the first 6
-are returned. Every random number belongs to a member of the batch and not to a device, so results
-are those of one device up to the order of sums.
+A batch is anything with a leading axis: games, searches, episodes, examples, deals, boards. Within
+`with use("all"):` the batched functions of this package cut that axis into equal shares, one for
+each device. For example, 6 searches on 4 devices are padded to 8 by two more of the last, each
+device makes 2, and the first 6 are returned. Every random number belongs to a member of the batch
+and not to a device, so results are those of one device up to the order of sums.
+
+JAX's own mesh (`jax.set_mesh`) is set around the compiled batches only: arrays that are made
+between them stay on one device, and programs without a batch run there.
 """
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import hashlib
 import os
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -33,9 +37,11 @@ Devices = int | Literal["all"] | Sequence[jax.Device]
 
 T = TypeVar("T")
 
+_MESH: contextvars.ContextVar[Mesh | None] = contextvars.ContextVar("mesh", default=None)
+
 
 def make_mesh(devices: Devices = "all") -> Mesh:
-    """Returns a mesh with one axis, `AXIS`, for `jax.set_mesh`.
+    """Returns a mesh with one axis, `AXIS`.
 
     Args:
         devices: the first so many, "all" (of all hosts), or a list of them.
@@ -63,6 +69,33 @@ def make_mesh(devices: Devices = "all") -> Mesh:
     return Mesh(np.asarray(devices), (AXIS,), axis_types=(AxisType.Auto,))
 
 
+@contextlib.contextmanager
+def use(devices: Devices = "all") -> Iterator[Mesh]:
+    """Lets devices share the batches of everything in the block; see `make_mesh`."""
+    mesh = make_mesh(devices)
+    token = _MESH.set(mesh)
+    try:
+        yield mesh
+    finally:
+        _MESH.reset(token)
+
+
+def use_always(devices: Devices) -> None:
+    """Lets devices share all batches of this thread from now on."""
+    _MESH.set(make_mesh(devices))
+
+
+def chosen() -> Mesh | None:
+    """Returns the mesh of `use`, None outside of it."""
+    return _MESH.get()
+
+
+def meshed() -> contextlib.AbstractContextManager[Any]:
+    """Returns a context in which a batch is compiled and run: JAX's mesh is that of `use`."""
+    mesh = chosen()
+    return contextlib.nullcontext() if mesh is None else jax.set_mesh(mesh)
+
+
 def parse_devices(text: str) -> Devices:
     """Returns a number of devices or "all", from the command line.
 
@@ -77,7 +110,7 @@ def parse_devices(text: str) -> Devices:
 
 
 def num_shares() -> int:
-    """Returns into how many shares batches are cut here: 1 where no mesh is set."""
+    """Returns into how many shares batches are cut here: 1 outside of `meshed`."""
     mesh = jax.sharding.get_abstract_mesh()
     if AXIS not in mesh.axis_names or AXIS in mesh.manual_axes:
         return 1
@@ -90,12 +123,14 @@ def check_divides(what: str, size: int, shares: int | None = None) -> None:
     Args:
         what: is shared, such as "boards".
         size: of the batch.
-        shares: devices; those of the mesh that is set by default.
+        shares: devices; those of `use` by default.
 
     Raises:
         ValueError: names the two nearest sizes.
     """
-    shares = num_shares() if shares is None else shares
+    if shares is None:
+        mesh = chosen()
+        shares = 1 if mesh is None else mesh.size
     low = size // shares * shares
     if low != size or size < 1:
         near = f"{low} or {low + shares}" if low else f"{low + shares}"
@@ -160,14 +195,30 @@ def replicate(tree: T) -> T:
 
 
 def fetch(tree: T) -> T:
-    """Returns arrays that this host can read, of arrays that may lie on the devices of several."""
-    leaves = [x for x in jax.tree.leaves(tree) if isinstance(x, jax.Array)]
-    if all(x.is_fully_addressable or x.is_fully_replicated for x in leaves):
-        return tree
-    from jax.experimental import multihost_utils
+    """Returns NumPy arrays in place of arrays that lie on several devices, or hosts."""
 
-    gathered: T = multihost_utils.process_allgather(tree, tiled=True)
-    return gathered
+    def one(x: Any) -> Any:
+        if not isinstance(x, jax.Array) or len(x.sharding.device_set) == 1:
+            return x
+        if x.is_fully_addressable or x.is_fully_replicated:
+            return np.asarray(x)
+        from jax.experimental import multihost_utils
+
+        return multihost_utils.process_allgather(x, tiled=True)
+
+    here: T = jax.tree.map(one, tree)
+    return here
+
+
+def on_one(tree: T) -> T:
+    """Returns arrays that every device has whole, as arrays of the first device of this host."""
+
+    def one(x: Any) -> Any:
+        many = isinstance(x, jax.Array) and len(x.sharding.device_set) > 1
+        return x.addressable_data(0) if many else x
+
+    alone: T = jax.tree.map(one, tree)
+    return alone
 
 
 def _laid_out(tree: T, spec: Callable[[Any], PartitionSpec]) -> T:
@@ -208,7 +259,8 @@ def start_hosts(timeout: int = 60) -> None:
     try:
         jax.distributed.initialize(
             address,
-            **numbers,
+            numbers.get("num_processes"),
+            numbers.get("process_id"),
             initialization_timeout=timeout,
             heartbeat_timeout_seconds=HEARTBEAT_SECONDS,
         )

@@ -48,7 +48,7 @@ def check_out(out: Path | None) -> None:
 
 
 def start_jax(*, x64: bool = False, devices: str | None = None, distributed: bool = False) -> None:
-    """Turns float64 on if asked for, joins other hosts, and sets the mesh of the whole process.
+    """Turns float64 on if asked for, joins other hosts, and lets devices share batches.
 
     Raises:
         ValueError: there are fewer devices, or the hosts are not known.
@@ -56,11 +56,11 @@ def start_jax(*, x64: bool = False, devices: str | None = None, distributed: boo
     """
     import jax
 
-    from jaxsolve.devices import make_mesh, parse_devices, start_hosts
+    from jaxsolve.devices import parse_devices, start_hosts, use_always
 
     if x64:
         jax.config.update("jax_enable_x64", True)
     if distributed:
         start_hosts()
     if devices is not None or distributed:
-        jax.set_mesh(make_mesh(parse_devices(devices or "all")))
+        use_always(parse_devices(devices or "all"))

@@ -58,7 +58,7 @@ def play_matches(
     """Returns matches between agents.
 
     Agents that are pure functions play all matches side by side, in one compiled program for each
-    order of seats, and the devices of `jax.set_mesh` share them; with an agent on the host
+    order of seats, and the devices of `devices.use` share them; with an agent on the host
     (`Agent.host`) matches are played one by one.
 
     Args:
@@ -87,7 +87,8 @@ def play_matches(
             match, status = jax.tree.map(lambda *x: jnp.stack(x), *alone)
         else:
             rotation = jnp.int32(turn)
-            played = play(arena, key, jnp.asarray(deals), rotation, seats, keep_policies)
+            with devices.meshed():
+                played = play(arena, key, jnp.asarray(deals), rotation, seats, keep_policies)
             match, status = devices.fetch(played)
         _refuse_failures(arena, seats, match, np.asarray(status))
         parts.append(match._replace(utility=jnp.roll(match.utility, turn, 1)))

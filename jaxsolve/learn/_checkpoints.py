@@ -35,7 +35,9 @@ class Checkpoints:
 
     def save(self, step: int, state: NamedTuple, curve: list[dict[str, float]]) -> None:
         """Writes a checkpoint, then the curve that belongs to it."""
-        self.manager.save(step, args=self.args.StandardSave(_filled(state._asdict())), force=True)
+        with devices.meshed():
+            state_dict = _filled(state._asdict())
+        self.manager.save(step, args=self.args.StandardSave(state_dict), force=True)
         self.manager.wait_until_finished()
         if not devices.is_first_host():
             return
@@ -59,7 +61,8 @@ class Checkpoints:
             header = json.loads(path.read_text())
             if wrong := differences(header["run"], self.run):
                 raise ValueError(f"{self.folder} holds a run with other settings ({wrong})")
-            wanted = self.args.StandardRestore(_filled(like._asdict()))
+            with devices.meshed():
+                wanted = self.args.StandardRestore(_filled(like._asdict()))
             found = self.manager.restore(step, args=wanted)
             kept = jax.tree.map(lambda x, y: y if x.size else x, like._asdict(), found)
             return type(like)(**kept), header["curve"]

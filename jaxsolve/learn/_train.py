@@ -116,7 +116,8 @@ def train(
     progress = progress and first
     with waiting("compiling the first state", show=progress):
         state = init_train(net, source, plan) if start is None else start
-        net, state = devices.replicate(net), _shared(state)
+        with devices.meshed():
+            net, state = devices.replicate(net), _shared(state)
     curve: list[dict[str, float]] = []
     if resume and out is None:
         raise ValueError("resume=True needs out=, the folder of the run to continue")
@@ -132,10 +133,11 @@ def train(
         while int(state.step) < last and (time_limit is None or seconds < time_limit):
             count = min(log_every, last - int(state.step))
             # Seconds of a curve are those of training; the program is compiled only once.
-            with waiting(f"compiling {count} batches", show=progress):
+            with waiting(f"compiling {count} batches", show=progress), devices.meshed():
                 train_steps.lower(net, state, source=source, plan=plan, count=count).compile()
             begin = time.perf_counter()
-            after, losses = jax.block_until_ready(run(net, state, count=count))
+            with devices.meshed():
+                after, losses = jax.block_until_ready(run(net, state, count=count))
             spent = devices.agreed(time.perf_counter() - begin)
             seconds += spent
             if int(after.broken) >= 0:
@@ -165,7 +167,7 @@ def train(
                 row |= found
             if validate is not None:
                 with waiting("validating", show=progress):
-                    row |= validate(net.replace(state.params))
+                    row |= validate(net.replace(devices.on_one(state.params)))
             bar.set_postfix(loss=f"{row['loss']:.3g}")
             curve.append(row)
             if board is not None:
@@ -178,7 +180,7 @@ def train(
         bar.close()
         if board is not None:
             board.close()
-    return Trained(net.replace(state.params), curve, state)
+    return Trained(net.replace(devices.on_one(state.params)), curve, state)
 
 
 def init_train(net: Net, source: Source, plan: Plan) -> TrainState:

@@ -178,7 +178,7 @@ class VectorSampler:
         Args:
             game: of two players.
             options: weights and the seed; `unit` is in passes, and nothing is pruned.
-            boards: the size of a batch, shared by the devices of `jax.set_mesh`; all hold the
+            boards: the size of a batch, shared by the devices of `devices.use`; all hold the
                 tables.
 
         Raises:
@@ -216,19 +216,20 @@ class VectorSampler:
         devices.check_divides("boards", self.boards)
         if tables.bits != 32:
             raise ValueError("vectors of hands need tables of 32 bits")
-        regret, average = vector_passes(
-            self._tree,
-            self.game.data,
-            jnp.asarray(as_float(tables.regret)),
-            jnp.asarray(as_float(tables.average)),
-            jnp.uint32(self.options.seed % (1 << 32)),
-            jnp.int32(tables.passes),
-            jnp.int32(count),
-            self._weights,
-            sample=self.game.sample,
-            leaf_values=self.game.leaf_values,
-            boards=self.boards,
-        )
+        with devices.meshed():
+            regret, average = vector_passes(
+                self._tree,
+                self.game.data,
+                jnp.asarray(as_float(tables.regret)),
+                jnp.asarray(as_float(tables.average)),
+                jnp.uint32(self.options.seed % (1 << 32)),
+                jnp.int32(tables.passes),
+                jnp.int32(count),
+                self._weights,
+                sample=self.game.sample,
+                leaf_values=self.game.leaf_values,
+                boards=self.boards,
+            )
         after = Tables(tables.row, np.array(regret), np.array(average), tables.passes + count)
         return after, 2 * count * self.boards * self.game.tree.num_nodes
 

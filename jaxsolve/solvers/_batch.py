@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from jaxsolve.devices import AXIS, Devices, fetch, make_mesh, split
+from jaxsolve.devices import AXIS, Devices, chosen, fetch, make_mesh, split
 from jaxsolve.evaluate import root_values
 from jaxsolve.game import Range, checked
 from jaxsolve.solvers._loop import SolveState, average_policy, current_policy, init_state, run
@@ -106,8 +106,8 @@ def solve_batch(
         measure_every: iterations between measurements; only the end is measured by default.
         chunk: members worked on together per device; chosen by cache size on a CPU, all
             elsewhere.
-        devices: how many share the batch, "all", or which; those of `jax.set_mesh` by default,
-            and all local ones where no mesh is set.
+        devices: how many share the batch, "all", or which; those of `devices.use` by default,
+            and all local ones outside of it.
 
     Raises:
         ValueError: members differ in shape or family, counts do not match, or an argument makes
@@ -118,8 +118,7 @@ def solve_batch(
     if devices is not None:
         mesh = make_mesh(devices)
     else:
-        mesh = jax.sharding.get_mesh()
-        mesh = make_mesh(jax.local_devices()) if mesh.empty else mesh
+        mesh = chosen() or make_mesh(jax.local_devices())
     with jax.set_mesh(mesh):
         return _solve(members, tree, iterations, measure_every, chunk, mesh)
 

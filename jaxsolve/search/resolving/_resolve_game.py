@@ -2,7 +2,7 @@
 
 A search depends on public information only (and on a key), so searching at every public state gives
 one policy. Searches that come after equally many others are a level, and a level is searched in
-batches, which the devices of `jax.set_mesh` share. What is stepped is the state machine of agents
+batches, which the devices of `devices.use` share. What is stepped is the state machine of agents
 and self-play, for all public states at once.
 """
 
@@ -274,16 +274,17 @@ def _search_level(
             pick = some + [some[-1]] * (size - len(some))
             states = jax.tree.map(lambda *x: np.stack(x), *(tasks[t].state for t in pick))
             seats = [_seat(table, tasks[t]) for t in pick]
-            outcome = search_batch(
-                engine,
-                value,
-                prior,
-                states,
-                np.array(seats, np.int32),
-                resolver.alpha,
-                key,
-                np.array(pick, np.int32),
-            )
+            with devices.meshed():
+                outcome = search_batch(
+                    engine,
+                    value,
+                    prior,
+                    states,
+                    np.array(seats, np.int32),
+                    resolver.alpha,
+                    key,
+                    np.array(pick, np.int32),
+                )
             wanted = [_wanted(engine, table, tasks[t], when) for t in some]
             room = 4 ** int(np.ceil(np.log(max(map(len, wanted))) / np.log(4)))
             paths = np.full((size, room, engine.longest_path), -1, np.int32)
@@ -291,7 +292,8 @@ def _search_level(
                 for k, p in enumerate(wanted[j]):
                     steps = steps_between(table, tasks[t].root, p)[: engine.longest_path]
                     paths[j, k, : len(steps)] = steps
-            followed = follow_batch(engine, outcome, states, paths)
+            with devices.meshed():
+                followed = follow_batch(engine, outcome, states, paths)
             after, policies, status = jax.device_get(devices.fetch(followed))
             _check_status(resolver, status)
             for j, t in enumerate(some):

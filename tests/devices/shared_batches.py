@@ -1,0 +1,122 @@
+"""Run by test_many_devices.py in a process of four devices: each part, on one device and on all."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+import games
+import jaxsolve as js
+from jaxsolve import agents, devices, evaluate, learn, mccfr, nets
+from jaxsolve.public import actions_limit, public_game, public_table
+from jaxsolve.search import growing_resolver, resolve_game, subgames
+
+TREE = js.compile(games.load("kuhn"))
+
+
+def both(function: Any) -> tuple[Any, Any]:
+    """Returns what a function gives on one device, and where four share its batches."""
+    alone = function()
+    with devices.use("all") as mesh:
+        assert mesh.size == 4
+        return alone, function()
+
+
+def batches_of_games() -> None:
+    """Six members: two of each device, padded to eight."""
+    solvers = [js.dcfr(alpha=1 + 0.3 * k) for k in range(6)]
+
+    def run(count: devices.Devices) -> np.ndarray:
+        return js.solve_batch(TREE, solvers, iterations=12, chunk=2, devices=count).exploitability
+
+    np.testing.assert_array_equal(run(1), run("all"))
+
+
+def boards() -> None:
+    where = mccfr.listed_boards(mccfr.listed_game(TREE))
+
+    def run() -> Any:
+        sampler = mccfr.VectorSampler(where, mccfr.Options(unit=10), boards=4)
+        return sampler.run(mccfr.make_tables(where.game), 5)[0]
+
+    one, four = both(run)
+    np.testing.assert_allclose(one.regret, four.regret, atol=1e-5)
+    np.testing.assert_allclose(one.average, four.average, atol=1e-5)
+    with devices.use("all"), pytest.raises(ValueError, match=r"6 boards .* 4 devices: use 4 or 8"):
+        mccfr.VectorSampler(where, mccfr.Options(), boards=6)
+
+
+def searches_and_matches() -> None:
+    """Models and networks that are made inside of the block work, too."""
+
+    def run() -> Any:
+        table = public_table(games.load("kuhn"))
+        resolver = growing_resolver(table, js.cfr_plus(2.0), simulations=4)
+        net = nets.make_net(table, nets.ValueNetwork(8, 1), jax.random.key(0))
+        return resolve_game(resolver, net, jax.random.key(1))
+
+    np.testing.assert_allclose(*both(run), atol=1e-5)
+
+    def play() -> Any:
+        players = [agents.uniform(), agents.uniform()]
+        return evaluate.play_matches(evaluate.arena(TREE), players, 10, jax.random.key(2))
+
+    one, four = both(play)
+    jax.tree.map(np.testing.assert_array_equal, one, four)
+
+
+def training(source: learn.Source, net: nets.Net, out: Path) -> None:
+    """One device; four; and four for two of four steps, then two devices from their checkpoint."""
+    plan = learn.Plan(steps=4, updates=2, minibatch=8, buffer=4 * source.batch)
+
+    def run(**options: Any) -> Any:
+        return learn.train(net, source, plan, log_every=2, progress=False, **options)
+
+    def same(a: learn.Trained, b: learn.Trained) -> None:
+        jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, atol=1e-6), a.net, b.net)
+        assert [row["step"] for row in b.curve] == [2, 4]
+        np.testing.assert_allclose(*([r["loss"] for r in t.curve] for t in (a, b)), rtol=1e-5)
+
+    one, four = both(run)
+    same(one, four)
+    examples = four.state.buffer.beliefs
+    if source.batch % 4 == 0:  # each device holds its share of every batch
+        assert examples.addressable_shards[0].data.shape[1] == source.batch // 4
+    with devices.use("all"):
+        run(out=out, until=2)
+    with devices.use(2):
+        same(one, run(out=out, resume=True))
+    three = learn.Plan(steps=1, updates=1, minibatch=6, buffer=64)
+    with devices.use("all"), pytest.raises(ValueError, match=r"6 examples .*: use 4 or 8"):
+        learn.train(net, source, three, progress=False)
+
+
+def beliefs(out: Path) -> None:
+    game = public_game(games.load("kuhn"))
+    source = learn.self_play(
+        game, subgames(game, actions_limit(1)), js.pcfr_plus(), iterations=4, batch=4
+    )
+    training(source, nets.make_net(game, nets.ValueNetwork(8, 1), jax.random.key(0)), out)
+
+
+def sound(out: Path) -> None:
+    """Six episodes, which four devices cannot share equally."""
+    table = public_table(games.load("kuhn"))
+    resolver = growing_resolver(table, js.cfr_plus(2.0), simulations=4)
+    source = learn.sound_self_play(resolver, episodes=6, solvers=4, queue=16)
+    training(source, nets.make_net(table, nets.ValueNetwork(8, 1), jax.random.key(0)), out)
+
+
+if __name__ == "__main__":
+    if sys.argv[2] == "sound":
+        sound(Path(sys.argv[1]))
+    else:
+        batches_of_games()
+        boards()
+        searches_and_matches()
+        beliefs(Path(sys.argv[1]))
