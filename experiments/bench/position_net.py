@@ -84,7 +84,9 @@ def match(net: PositionNet, count: int, seconds: float) -> None:
         game_ = evaluate.play_matches(arena, seats, 1, key, mirror=False, keep_policies=False)
         points += float(game_.utility[0, seat]) / 2 + 0.5
         low, high = wilson(points, k + 1)
-        print(f"{points:g} of {k + 1}, 95 % {100 * max(low, 0):.0f} to {100 * high:.0f} %", flush=True)
+        print(
+            f"{points:g} of {k + 1}, 95 % {100 * max(low, 0):.0f} to {100 * high:.0f} %", flush=True
+        )
 
 
 if __name__ == "__main__":
