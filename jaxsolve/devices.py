@@ -17,6 +17,8 @@ import contextvars
 import hashlib
 import os
 import platform
+import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -269,7 +271,7 @@ def start_hosts(timeout: int = 60) -> None:
             f"no run of several hosts: {error} On every host set "
             "JAX_COORDINATOR_ADDRESS=HOST:PORT (of process 0), JAX_NUM_PROCESSES and JAX_PROCESS_ID"
         ) from None
-    except RuntimeError as error:
+    except jax.errors.JaxRuntimeError as error:
         raise OSError(
             f"process {given['process_id']} of {given['num_processes']}: no answer through the "
             f"coordinator {address} in {timeout} s; is it up, and does the network reach it? "
@@ -289,6 +291,32 @@ def agreed(number: float) -> float:
     from jax.experimental import multihost_utils
 
     return float(multihost_utils.broadcast_one_to_all(np.float32(number)))
+
+
+@contextlib.contextmanager
+def naming_lost_hosts() -> Iterator[None]:
+    """Ends this process with an error that names the host that was lost in the block, if one was.
+
+    A collective fails, or waits, as soon as a process of the run is gone. Which one is known to
+    JAX's coordinator when its heartbeats have stopped for `HEARTBEAT_SECONDS`; the runtime then
+    ends all others with a message that has the number of the task. So an error waits for that.
+
+    Raises:
+        OSError: a collective failed, but no host was lost.
+    """
+    try:
+        yield
+    except jax.errors.JaxRuntimeError as error:
+        if jax.process_count() == 1:
+            raise
+        here = f"process {jax.process_index()} of {jax.process_count()}"
+        sys.stderr.write(
+            f"{here}: another process is gone ({str(error).splitlines()[0][:200]}); JAX names it "
+            f"within {2 * HEARTBEAT_SECONDS} s. Start all again with --resume\n"
+        )
+        sys.stderr.flush()
+        time.sleep(2 * HEARTBEAT_SECONDS)
+        raise OSError(f"{here}: a collective failed, and all processes live: {error}") from None
 
 
 def check_same_run(facts: Mapping[str, Any]) -> None:

@@ -136,7 +136,7 @@ def train(
             with waiting(f"compiling {count} batches", show=progress), devices.meshed():
                 train_steps.lower(net, state, source=source, plan=plan, count=count).compile()
             begin = time.perf_counter()
-            with devices.meshed():
+            with devices.naming_lost_hosts(), devices.meshed():
                 after, losses = jax.block_until_ready(run(net, state, count=count))
             spent = devices.agreed(time.perf_counter() - begin)
             seconds += spent

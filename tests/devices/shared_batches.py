@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,11 @@ from jaxsolve import agents, devices, evaluate, learn, mccfr, nets
 from jaxsolve.public import actions_limit, public_game, public_table
 from jaxsolve.search import growing_resolver, resolve_game, subgames
 
-TREE = js.compile(games.load("kuhn"))
+
+@functools.cache
+def tree() -> js.PublicTree:
+    """Not made on import: hosts have to meet before JAX computes."""
+    return js.compile(games.load("kuhn"))
 
 
 def both(function: Any) -> tuple[Any, Any]:
@@ -32,13 +37,13 @@ def batches_of_games() -> None:
     solvers = [js.dcfr(alpha=1 + 0.3 * k) for k in range(6)]
 
     def run(count: devices.Devices) -> np.ndarray:
-        return js.solve_batch(TREE, solvers, iterations=12, chunk=2, devices=count).exploitability
+        return js.solve_batch(tree(), solvers, iterations=12, chunk=2, devices=count).exploitability
 
     np.testing.assert_array_equal(run(1), run("all"))
 
 
 def boards() -> None:
-    where = mccfr.listed_boards(mccfr.listed_game(TREE))
+    where = mccfr.listed_boards(mccfr.listed_game(tree()))
 
     def run() -> Any:
         sampler = mccfr.VectorSampler(where, mccfr.Options(unit=10), boards=4)
@@ -64,7 +69,7 @@ def searches_and_matches() -> None:
 
     def play() -> Any:
         players = [agents.uniform(), agents.uniform()]
-        return evaluate.play_matches(evaluate.arena(TREE), players, 10, jax.random.key(2))
+        return evaluate.play_matches(evaluate.arena(tree()), players, 10, jax.random.key(2))
 
     one, four = both(play)
     jax.tree.map(np.testing.assert_array_equal, one, four)
@@ -104,6 +109,18 @@ def beliefs(out: Path) -> None:
     training(source, nets.make_net(game, nets.ValueNetwork(8, 1), jax.random.key(0)), out)
 
 
+def hosts(out: Path, width: int) -> None:
+    """One of several processes that train together; goes on from the checkpoint if there is one."""
+    devices.start_hosts()
+    devices.use_always("all")
+    game = public_game(games.load("kuhn"))
+    limited = subgames(game, actions_limit(1))
+    source = learn.self_play(game, limited, js.pcfr_plus(), iterations=4, batch=4)
+    net = nets.make_net(game, nets.ValueNetwork(width, 1), jax.random.key(0))
+    plan = learn.Plan(steps=60, updates=2, minibatch=8, buffer=16)
+    learn.train(net, source, plan, log_every=10, progress=False, out=out, resume=True)
+
+
 def sound(out: Path) -> None:
     """Six episodes, which four devices cannot share equally."""
     table = public_table(games.load("kuhn"))
@@ -115,6 +132,8 @@ def sound(out: Path) -> None:
 if __name__ == "__main__":
     if sys.argv[2] == "sound":
         sound(Path(sys.argv[1]))
+    elif sys.argv[2] == "hosts":
+        hosts(Path(sys.argv[1]), int([*sys.argv, "8"][3]))
     else:
         batches_of_games()
         boards()

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from jaxsolve import devices
 
 SCRIPT = Path(__file__).with_name("shared_batches.py")
-TRAIN = (
-    *("train", "kuhn", "--steps", "6", "--log-every", "2", "--episodes", "4"),
-    *("--simulations", "4", "--width", "8"),
-)
 
 
 @pytest.mark.parametrize("part", ["all", pytest.param("sound", marks=pytest.mark.slow)])
@@ -53,3 +54,74 @@ def test_hosts_that_are_not_named_are_refused(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("JAX_NUM_PROCESSES", "two")
     with pytest.raises(ValueError, match=r"JAX_NUM_PROCESSES=two .* must be whole numbers"):
         devices.start_hosts()
+
+
+class Hosts:
+    """Two processes of two devices each on this machine, which train into one folder."""
+
+    def __init__(self, out: Path, *widths: str) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.logs = [out.with_name(f"{out.name}-{k}-{port}.log") for k in range(2)]
+        self.processes = []
+        for k, log in enumerate(self.logs):
+            environment = {
+                **os.environ,
+                "JAX_PLATFORMS": "cpu",
+                "JAX_NUM_CPU_DEVICES": "2",
+                "JAX_COORDINATOR_ADDRESS": f"127.0.0.1:{port}",
+                "JAX_NUM_PROCESSES": "2",
+                "JAX_PROCESS_ID": str(k),
+            }
+            command = [sys.executable, str(SCRIPT), str(out), "hosts", *(widths[k:][:1])]
+            with log.open("w") as file:
+                self.processes.append(
+                    subprocess.Popen(command, env=environment, stdout=file, stderr=file)
+                )
+
+    def wait(self, seconds: float) -> list[int]:
+        """Returns exit statuses; processes that live for longer are killed."""
+        try:
+            return [p.wait(seconds) for p in self.processes]
+        finally:
+            for p in self.processes:
+                p.kill()
+
+    def text(self, k: int) -> str:
+        return self.logs[k].read_text()
+
+
+@pytest.mark.slow
+def test_two_processes_train_together_and_go_on_after_a_kill(tmp_path: Path) -> None:
+    """One is killed after its first checkpoint: the other names it and ends; a restart of both
+    comes to where an uninterrupted run came to."""
+    whole = Hosts(tmp_path / "whole")
+    assert whole.wait(280) == [0, 0], whole.text(0)[-2000:] + whole.text(1)[-2000:]
+    curve = json.loads((tmp_path / "whole" / "curve-60.json").read_text())["curve"]
+
+    cut = tmp_path / "cut"
+    first = Hosts(cut)
+    while not [*cut.glob("curve-*.json")] and first.processes[0].poll() is None:
+        time.sleep(0.05)
+    first.processes[1].send_signal(signal.SIGKILL)
+    begin = time.monotonic()
+    statuses = first.wait(60)
+    assert time.monotonic() - begin < 60
+    assert statuses[0] != 0
+    assert "task:1" in first.text(0)
+    assert not (cut / "curve-60.json").exists()
+
+    again = Hosts(cut)
+    assert again.wait(280) == [0, 0], again.text(0)[-2000:]
+    resumed = json.loads((cut / "curve-60.json").read_text())["curve"]
+    losses = [[row["loss"] for row in rows] for rows in (curve, resumed)]
+    np.testing.assert_allclose(*losses, rtol=1e-5)
+
+
+@pytest.mark.slow
+def test_processes_with_other_settings_are_named_before_training(tmp_path: Path) -> None:
+    hosts = Hosts(tmp_path / "out", "8", "16")
+    assert 0 not in hosts.wait(280)
+    assert "process 1 on" in hosts.text(0)
+    assert "network differ" in hosts.text(0)

@@ -1,0 +1,145 @@
+"""Searches, sampled CFR and training on 1, 2 and 4 devices: `python experiments/bench/scaling.py`.
+
+Strong scaling keeps the batch, weak scaling gives every device as much as one had. Forced devices
+of one CPU share its cores, so what they show is the price of sharing: processor seconds for a
+member of a batch, which stay equal if sharing costs nothing. Collectives and their bytes are
+counted in the compiled program.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("JAX_NUM_CPU_DEVICES", "4")
+
+import jax
+import jax.numpy as jnp
+
+import games
+import jaxsolve as js
+from jaxsolve import devices, learn, mccfr, nets
+from jaxsolve.learn._train import init_train, train_steps
+from jaxsolve.public import actions_limit, public_game, public_table
+from jaxsolve.search import growing_search, gt_cfr, subgames
+
+if __name__ == "__main__":  # as a script, this folder is on the path and the clone is not
+    sys.path.insert(0, str(Path(__file__).parent.parent.parent))
+
+from experiments import Report
+
+COLLECTIVE = re.compile(
+    r"= (.*?) (all-reduce|all-gather|all-to-all|collective-permute|reduce-scatter)(?:-start)?\("
+)
+SHAPE = re.compile(r"(pred|[suf]\d+|bf16)\[([\d,]*)\]")
+Program = tuple[Any, tuple[Any, ...], dict[str, Any]]
+"""A jitted function and its arguments."""
+
+
+def searches(batch: int) -> Program:
+    """A batch of GT-CFR searches from the start of Kuhn, leaves worth what a network says."""
+    table = public_table(games.load("kuhn"))
+    search = growing_search(table, js.cfr_plus(), simulations=16)
+    value = nets.make_net(table, nets.ValueNetwork(32, 2), jax.random.key(0))
+    ranges = jnp.ones((2, table.num_hands))
+
+    @jax.jit
+    def many(search: Any, value: Any, keys: Any) -> Any:
+        def one(key: Any) -> Any:
+            return gt_cfr(search, value, jnp.int32(0), ranges, key).policy
+
+        return devices.vmap(one)(keys)
+
+    return many, (search, value, jax.random.split(jax.random.key(0), batch)), {}
+
+
+def sampled(batch: int) -> Program:
+    """Four passes of CFR on sampled boards of Leduc, `batch` boards for each player."""
+    where = mccfr.listed_boards(mccfr.listed_game(js.compile(games.load("leduc"))))
+    tree = mccfr.vector_tree(where.tree, where.num_buckets)
+    tables = mccfr.make_tables(where.game)
+    given = (jnp.uint32(0), jnp.int32(0), jnp.int32(4), jnp.ones(3))
+    arrays = (jnp.asarray(tables.regret), jnp.asarray(tables.average))
+    static = {"sample": where.sample, "leaf_values": where.leaf_values, "boards": batch}
+    return mccfr.vector_passes, (tree, where.data, *arrays, *given), static
+
+
+def training(batch: int) -> Program:
+    """A step of self-play from beliefs of Kuhn and one update with as many examples."""
+    game = public_game(games.load("kuhn"))
+    limited = subgames(game, actions_limit(1))
+    source = learn.self_play(game, limited, js.pcfr_plus(), iterations=50, batch=batch)
+    net = nets.make_net(game, nets.ValueNetwork(32, 2), jax.random.key(0))
+    plan = learn.Plan(steps=100, updates=1, minibatch=batch, buffer=8 * batch)
+    static = {"source": source, "plan": plan, "count": 1}
+    return train_steps, (net, init_train(net, source, plan)), static
+
+
+PROGRAMS: dict[str, tuple[Callable[[int], Program], int]] = {
+    "GT-CFR searches": (searches, 256),
+    "sampled CFR": (sampled, 64),
+    "training step": (training, 256),
+}
+
+
+def measured(make: Callable[[int], Program], batch: int, count: int, seconds: float) -> dict:
+    """Returns seconds a call and processor seconds a member, and what devices exchange."""
+    function, arguments, static = make(batch)
+    with devices.use(count), devices.meshed():
+        text = function.lower(*arguments, **static).compile().as_text()
+        jax.block_until_ready(function(*arguments, **static))
+        calls, start, busy = 0, time.perf_counter(), time.process_time()
+        while calls < 3 or time.process_time() - busy < seconds:
+            jax.block_until_ready(function(*arguments, **static))
+            calls += 1
+        wall, busy = time.perf_counter() - start, time.process_time() - busy
+    moved = [_bytes(shape) for shape, _ in COLLECTIVE.findall(text)]
+    return {
+        "batch": batch,
+        "devices": count,
+        "ms": 1e3 * wall / calls,
+        "processor_us_a_member": 1e6 * busy / calls / batch,
+        "collectives": len(moved),
+        "bytes": sum(moved),
+    }
+
+
+def _bytes(shapes: str) -> int:
+    """Returns the size of the results of a collective, from its type in the compiled text."""
+    total = 0
+    for kind, sizes in SHAPE.findall(shapes):
+        bits = 8 if kind == "pred" else int(kind.lstrip("sufb"))
+        count = 1
+        for size in filter(None, sizes.split(",")):
+            count *= int(size)
+        total += count * bits // 8
+    return total
+
+
+def main(quick: bool, out: Path) -> Report:
+    """Measures all programs on 1, 2 and 4 devices and writes the result."""
+    start, report = time.perf_counter(), Report("scaling", quick, 0.0, [])
+    for name, (make, whole) in PROGRAMS.items():
+        batch = 8 if quick else whole
+        for scaling, count in (("one", 1), *((s, d) for s in ("strong", "weak") for d in (2, 4))):
+            size = batch * count if scaling == "weak" else batch
+            row = measured(make, size, count, 0.0 if quick else 2.0)
+            report.rows.append({"program": name, "scaling": scaling, **row})
+            report.seconds = time.perf_counter() - start
+            report.save(out)
+    return report
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="tiny batches")
+    parser.add_argument("--out", type=Path, default=Path("runs/scaling"), help="folder")
+    given = parser.parse_args()
+    main(given.quick, given.out)
+    print((given.out / "scaling.md").read_text())
