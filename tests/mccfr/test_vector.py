@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
-import subprocess
-import sys
 
 import jax
 import jax.numpy as jnp
@@ -106,24 +103,6 @@ def test_passes_are_one_program_and_go_on_where_they_stopped() -> None:
     assert mccfr.vector_passes._cache_size() == traced
     np.testing.assert_array_equal(whole.regret, rest.regret)
     np.testing.assert_array_equal(whole.average, rest.average)
-
-
-@pytest.mark.slow
-def test_two_devices_share_a_batch() -> None:
-    """In a process of its own, whose CPU is two devices."""
-    code = """
-import jax, numpy as np, games, jaxsolve as js
-from jaxsolve import mccfr
-where = mccfr.listed_boards(mccfr.listed_game(js.compile(games.load("kuhn"))))
-runs = []
-for mesh in (None, jax.make_mesh((2,), ("boards",))):
-    sampler = mccfr.VectorSampler(where, mccfr.Options(unit=10), boards=4, mesh=mesh)
-    runs.append(sampler.run(mccfr.make_tables(where.game), 5)[0])
-np.testing.assert_allclose(runs[0].regret, runs[1].regret, atol=1e-5)
-np.testing.assert_allclose(runs[0].average, runs[1].average, atol=1e-5)
-"""
-    flags = "--xla_force_host_platform_device_count=2"
-    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "XLA_FLAGS": flags})
 
 
 def test_options_that_vectors_have_no_use_for_are_refused() -> None:

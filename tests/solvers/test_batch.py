@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import textwrap
-
 import jax
 import numpy as np
 import pytest
@@ -108,31 +103,3 @@ def test_refuses_what_does_not_fit(tree):
     large = js.compile(games.load("matching_pennies(numbers=50)"), bucket=coarse)
     with pytest.raises(ValueError, match=r"shape, \(.*\) and \(.*\)"):
         js.solve_batch([small, large], js.cfr(), iterations=1)
-
-
-@pytest.mark.slow
-def test_four_devices_give_the_same_result():
-    """The batch axis is sharded over four forced host devices, in a process of its own."""
-    script = textwrap.dedent(
-        """
-        import jax, numpy as np, games, jaxsolve as js
-        assert len(jax.local_devices()) == 4
-        tree = js.compile(games.load("kuhn"))
-        solvers = [js.dcfr(alpha=1 + 0.3 * k) for k in range(6)]
-        four = js.solve_batch(tree, solvers, iterations=12, chunk=2)
-        one = js.solve_batch(tree, solvers, iterations=12, chunk=2, devices=1)
-        np.testing.assert_array_equal(four.exploitability, one.exploitability)
-        spread = jax.tree.leaves(four.policies)[0]
-        print("ok", spread.shape)
-        """
-    )
-    environment = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4", "JAX_PLATFORMS": "cpu"}
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.startswith("ok")
