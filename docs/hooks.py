@@ -82,4 +82,5 @@ def names_page() -> str:
 
 def formula(source: str, language: str, css: str, options: Any, md: Any, **rest: Any) -> str:
     """Returns a fence named `math` as MathML, which browsers draw without any script."""
-    return latex2mathml.converter.convert(source, display="block")
+    mathml = latex2mathml.converter.convert(source, display="block")
+    return f'<div style="overflow-x: auto; overflow-y: hidden">{mathml}</div>'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import jax
@@ -13,8 +14,10 @@ import pytest
 
 import games
 import jaxsolve as js
+from jaxsolve.cli import main
 from jaxsolve.compiler import _watch
 from jaxsolve.game import Range, checked
+from jaxsolve.holdem._bet_menu import parse_stack
 
 
 @pytest.mark.parametrize(
@@ -144,6 +147,46 @@ def test_policies_that_are_none() -> None:
             js.exploitability(tree, jax.tree.map(change, policy))
     with pytest.raises(ValueError, match="is it a policy of another game or layout"):
         js.exploitability(js.compile(games.load("coin_toss")), policy)
+
+
+def test_players_threads_stacks_and_tournaments() -> None:
+    tree = js.compile(games.load("kuhn"))
+    with pytest.raises(ValueError, match="player should be from 0 to 1, not 7"):
+        js.best_response(tree, js.uniform_policy(tree), 7)
+    with pytest.raises(ValueError, match="a stack is one big blind, 100 chips, or more, not 0"):
+        parse_stack("0")
+    for wrong, says in (
+        ({"games": "abc"}, "games should be a whole number of at least 2, not 'abc'"),
+        ({"max_moves": 0}, "max_moves should be a whole number of at least 1, not 0"),
+        ({"seconds": np.nan}, "seconds should be a number above 0, not nan"),
+    ):
+        options: Any = wrong
+        with pytest.raises(ValueError, match=says):
+            js.agents.Rules(js.game.load("pgx:tic_tac_toe"), **options)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("play kuhn --seed 99999999999999999999", "--seed"),
+        ("train kuhn --out runs --time-limit -1", "--time-limit"),
+        ("holdem solve spot.toml --threads 99999999", "--threads"),
+        ("solve pgx:chess", "too many states to be listed"),
+    ],
+)
+def test_numbers_of_commands(
+    words: str,
+    says: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["jaxsolve", *words.split()])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    assert says in capsys.readouterr().err
 
 
 def test_listing_watches_memory_and_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,9 @@ def test_a_wheel_installs_one_name_that_loads_games(tmp_path: Path) -> None:
     top = {name.partition("/")[0] for name in names}
     assert {name for name in top if not name.endswith(".dist-info")} == {"jaxsolve"}
     assert {"jaxsolve/py.typed", "jaxsolve/games/py.typed", "jaxsolve/games/kuhn.py"} <= set(names)
+    about = next((tmp_path / "site").glob("*.dist-info/METADATA")).read_text()
+    assert "# jaxsolve" in about
+    assert not re.search(r"\]\((?!https?://)", about)  # no link that only a clone has
     assert any(name.startswith("jaxsolve/native/") and name.endswith(".cc") for name in names)
     code = (
         "import sys, jaxsolve as js; from jaxsolve import games; "

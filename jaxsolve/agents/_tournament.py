@@ -14,7 +14,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -24,7 +24,7 @@ from jaxsolve.agents._engine import EngineError
 from jaxsolve.agents._notation import ChessNotation, GoNotation, in_check
 from jaxsolve.agents._ratings import ratings
 from jaxsolve.files import write_atomic
-from jaxsolve.game import Agent, Observation, PgxGame
+from jaxsolve.game import Agent, Observation, PgxGame, Range, checked
 from jaxsolve.types import NOTHING, TERMINAL
 
 
@@ -56,6 +56,7 @@ class Entrant(NamedTuple):
     start: Callable[[], Player]
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class Rules:
     """How games are played.
@@ -70,21 +71,16 @@ class Rules:
     """
 
     game: PgxGame
-    games: int = 2
-    max_moves: int = 300
-    opening: int = 0
-    seed: int = 0
-    seconds: float = 10.0
+    games: Annotated[int, Range(2)] = 2
+    max_moves: Annotated[int, Range(1)] = 300
+    opening: Annotated[int, Range(0)] = 0
+    seed: Annotated[int, Range(0, 2**31 - 1)] = 0
+    seconds: Annotated[float, Range(above=0)] = 10.0
 
     def __post_init__(self) -> None:
         notation_of(self.game)
-        if self.games < 2 or self.games % 2:
+        if self.games % 2:
             raise ValueError(f"games={self.games} of a pair must be even: colours take turns")
-        if self.max_moves < 1 or self.opening < 0 or not self.seconds > 0:
-            raise ValueError(
-                f"max_moves={self.max_moves} and seconds={self.seconds} must be positive, "
-                f"opening={self.opening} not negative"
-            )
 
 
 class Played(NamedTuple):

@@ -45,7 +45,7 @@ def check_game(text: str, *, listed: bool = True) -> None:
     Raises:
         ValueError: says which, and what to use instead.
     """
-    from jaxsolve.game import OPENSPIEL_PREFIX, registered
+    from jaxsolve.game import OPENSPIEL_PREFIX, load, registered
 
     text = text.strip()
     entry = registered().get(text.removesuffix("()"))
@@ -54,6 +54,12 @@ def check_game(text: str, *, listed: bool = True) -> None:
         raise ValueError(
             f"{text} has too many states to be listed. Use {entry.instead}, or smaller parameters, "
             f"such as {small!r}; jaxsolve play {text} plays it from its rules."
+        )
+    if listed and text.startswith("pgx:") and "(" not in text and text != "pgx:tic_tac_toe":
+        load(text)  # says what there is, if this is not
+        raise ValueError(
+            f"{text} has too many states to be listed. Use pgx:tic_tac_toe or a smaller board, "
+            f'such as "pgx:go(size=2)"; jaxsolve train and jaxsolve play {text} go by its rules.'
         )
     if text.startswith(OPENSPIEL_PREFIX):
         _try(text.removeprefix(OPENSPIEL_PREFIX).strip())

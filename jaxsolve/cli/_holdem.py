@@ -68,7 +68,9 @@ def solve(
     bits: Annotated[
         int | None, typer.Option(help="of each number that is kept, 32 or 16; what fits by default")
     ] = None,
-    threads: Annotated[int | None, typer.Option(help="all processors by default", min=1)] = None,
+    threads: Annotated[
+        int | None, typer.Option(help="all processors by default", min=1, max=1024)
+    ] = None,
     pictures: Annotated[
         bool, typer.Option("--pictures", help="root.png, range_oop.png, range_ip.png, curve.png")
     ] = False,

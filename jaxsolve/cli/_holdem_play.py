@@ -46,7 +46,9 @@ def match(
     hands: Annotated[
         int | None, typer.Option(help="play hand by hand, so many hands", min=2)
     ] = None,
-    seed: Annotated[int, typer.Option(help="of the boards, deals and actions", min=0)] = 0,
+    seed: Annotated[
+        int, typer.Option(help="of the boards, deals and actions", min=0, max=2**31 - 1)
+    ] = 0,
     stack: Stack = None,
     out: _setup.Out = None,
     resume: Annotated[bool, typer.Option("--resume", help="go on in --out")] = False,
@@ -140,7 +142,8 @@ def serve(
     stack: Stack = None,
     players: Players = None,
     seed: Annotated[
-        int | None, typer.Option(help="of cards and decisions; by default nobody knows", min=0)
+        int | None,
+        typer.Option(help="of cards and decisions; by default nobody knows", min=0, max=2**31 - 1),
     ] = None,
 ) -> None:
     """Play hands with whoever connects, by the lines of the ACPC; Ctrl-C ends it.
@@ -187,7 +190,7 @@ def join(
     players: Players = None,
     limit: Annotated[float, typer.Option(help="seconds without a line", min=0.01)] = 600.0,
     seconds: Seconds = None,
-    seed: Annotated[int, typer.Option(help="of decisions", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="of decisions", min=0, max=2**31 - 1)] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
 ) -> None:
     """Play at the table of a dealer that listens, by the lines of the ACPC, until it hangs up."""

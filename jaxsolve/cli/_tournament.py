@@ -37,8 +37,9 @@ def tournament(
     """Play a tournament of pgx:chess or pgx:go_9x9; one that was stopped goes on.
 
     The file has game, games (of each pair), max_moves, opening (random moves), seed, seconds (of a
-    move), and [[players]] with a name and one of uci = "stockfish" (limit = "nodes 50", options =
-    {}), gtp = "gnugo --mode gtp", agent = "uniform" or "sog" (net, simulations).
+    move), and for each player a table of the list `players` with a name and one of uci =
+    "stockfish" (limit = "nodes 50", options = {}), gtp = "gnugo --mode gtp", agent = "uniform" or
+    "sog" (net, simulations).
     """
     found = read_spec(spec)
     _setup.check_out(out)

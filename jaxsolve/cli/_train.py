@@ -21,14 +21,18 @@ def train(
     episodes: Annotated[int, typer.Option(help="played side by side", min=1)] = 16,
     width: Annotated[int, typer.Option(help="units of each layer of the network", min=1)] = 64,
     log_every: Annotated[int, typer.Option(help="steps between rows and checkpoints", min=1)] = 50,
-    time_limit: Annotated[float | None, typer.Option(help="stop after so many seconds")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="stop after so many seconds", min=0.0)
+    ] = None,
     resign_below: Annotated[
         float | None, typer.Option(help="value below which a player resigns, such as -0.9")
     ] = None,
     max_moves: Annotated[
         int | None, typer.Option(help="moves after which an episode is a draw", min=1)
     ] = None,
-    seed: Annotated[int, typer.Option(help="of the network and of everything random", min=0)] = 0,
+    seed: Annotated[
+        int, typer.Option(help="of the network and of everything random", min=0, max=2**31 - 1)
+    ] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="go on from the checkpoint")] = False,
     devices: _setup.Devices = None,
     distributed: Annotated[
@@ -42,7 +46,7 @@ def train(
     `learn.preset("generic")`. `jaxsolve play GAME --net OUT/network` plays it.
     """
     _setup.check_out(out)
-    check_game(game)
+    check_game(game, listed=not game.strip().startswith("pgx:"))
     _setup.start_jax(devices=devices, distributed=distributed)
     import jax
 

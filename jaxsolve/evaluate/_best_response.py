@@ -41,7 +41,13 @@ class BestResponse(NamedTuple):
 
 
 def best_response(tree: PublicTree, policy: Policy, player: int) -> BestResponse:
-    """Returns a best response of `player` to the others' part of a policy."""
+    """Returns a best response of `player` to the others' part of a policy.
+
+    Raises:
+        ValueError: there is no such player, or the policy is of another game.
+    """
+    if not 0 <= player < tree.num_players:
+        raise ValueError(f"player should be from 0 to {tree.num_players - 1}, not {player}")
     check_policy(tree, policy.players)
     return _best_response(tree, policy.players, player)
 

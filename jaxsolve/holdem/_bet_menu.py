@@ -145,6 +145,8 @@ def parse_stack(value: int | str) -> int:
     chips = float(match.group(1)) * (BIG_BLIND if match.group(2) else 1)
     if chips != int(chips):
         raise ValueError(f"a stack is a whole number of chips, not {chips:g}")
+    if chips < BIG_BLIND:
+        raise ValueError(f"a stack is one big blind, {BIG_BLIND} chips, or more, not {chips:g}")
     return int(chips)
 
 

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from jaxsolve.holdem._spot_tables import SpotTables
     from jaxsolve.holdem._spot_tree import SpotTree
 
+MOST_THREADS = 1024
+"""More threads than this are refused: the system may not have them, which ends the process."""
+
 BITS = (32, 16)
 """Of a number of the state."""
 
@@ -313,6 +316,10 @@ def spot_engine(
         check_fits(spot.name, need, what=what, instead="Take dcfr in 16 bits.")
     if threads is None:
         threads = len(os.sched_getaffinity(0)) if len(spot.streets) > 1 else 1
+    if not 1 <= threads <= MOST_THREADS:
+        raise ValueError(
+            f"threads should be a whole number from 1 to {MOST_THREADS:,}, not {threads:,}"
+        )
     return SpotEngine(spot, solver, chosen, threads, root)
 
 
