@@ -68,6 +68,7 @@ def test_values_are_the_programs_to_white_and_kings_that_can_be_taken_are_not_as
     values.close()
 
 
+@pytest.mark.slow  # programs of a search
 def test_an_agent_searches_with_a_program(tmp_path: Path):
     command, log = fake(tmp_path)
     game = games.load("dark_chess(fen=q3k3/8/8/8/8/8/8/Q3K3_w,plies=1)")

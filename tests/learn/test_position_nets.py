@@ -14,6 +14,7 @@ from jaxsolve import learn
 from jaxsolve.nets import PositionNet, load_position_net, position_net, save_position_net
 
 
+@pytest.mark.slow  # programs of games and of a fit
 def test_a_network_learns_how_games_end_and_is_kept(tmp_path: Path):
     rules = games.load("dark_chess(fen=k3/4/4/KR2_w)").positions
     untrained = position_net(rules, jax.random.key(0), hidden=4)

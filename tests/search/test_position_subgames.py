@@ -73,6 +73,7 @@ LARGER = (
     "phantom_ttt(rows=2,columns=3,line=2)",
     "leduc",
     "dark_chess(fen=k3/4/2K1/4_w,plies=4)",
+    "dark_chess(fen=3k/2pp/PP2/K3_w,plies=3,at_cap=material)",
 )
 
 
