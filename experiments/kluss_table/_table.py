@@ -49,19 +49,24 @@ QUICK_LINES = ("Kuhn poker", "2x2 abrupt dark hex")
 LONG = ("liar's dice, 5-sided die",)
 """The game of table 1 that takes longest."""
 
+RESULTS = Path(__file__).parent / "results"
+
 SHOWN = (
     *("game", "look_ahead", "blueprint", "unsafe", "klss", "kluss", "klss_lp", "kluss_lp"),
     "seconds",
 )
 
 
-def main(quick: bool, out: Path) -> Report:
+def main(quick: bool, out: Path, *, record: bool | None = None) -> Report:
     """Returns the table, after saving rows and table in `out`.
 
     Args:
         quick: two games of table 1 and three positions, one look-ahead each.
         out: folder.
+        record: also write the rows of this device to the study's folder as they come; by default
+            for the full run.
     """
+    record = not quick if record is None else record
     report = Report("kluss_table", quick, 0.0, [], columns=SHOWN, extra={"complete": False})
     report.rows, before = report.earlier(out, same=("quick",))
     begin = time.perf_counter()
@@ -78,9 +83,13 @@ def main(quick: bool, out: Path) -> Report:
             report.rows.append(measure(game, plies))
             report.seconds = before + time.perf_counter() - begin
             report.save(out)
+            if record:
+                report.record(RESULTS)
             print(f"{name} {plies or ''}: {report.rows[-1]['seconds']:.1f} s", flush=True)
     report.extra["complete"] = True
     report.save(out)
+    if record:
+        report.record(RESULTS)
     return report
 
 
