@@ -96,6 +96,8 @@ def load(text: str, table: Mapping[str, Entry] | None = None) -> Game:
     Raises:
         ValueError: the name, a parameter or the syntax is wrong; says where and what is known.
     """
+    if not isinstance(text, str):
+        raise ValueError(f'{text!r} is no game string: write one such as "leduc(ranks=3)"')
     if text.lstrip().startswith(OPENSPIEL_PREFIX):
         return load_openspiel(text)
     if text.lstrip().startswith(_pgx.PREFIX):

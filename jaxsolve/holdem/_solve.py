@@ -84,7 +84,7 @@ def solve(
         spot = Spot.load(spot)
     ready = spot_tree(spot) if isinstance(spot, Spot) else spot
     pot = ready.spot.pot
-    chosen = load_solver(solver) if isinstance(solver, str) else solver
+    chosen = load_solver(solver)
     options: dict[str, Any] = {
         "iterations": iterations,
         "measure_every": measure_every,
@@ -172,7 +172,7 @@ def solve_spots(
     """
     if not spots:
         raise ValueError("no spots to solve")
-    ready = load_solver(solver) if isinstance(solver, str) else solver
+    ready = load_solver(solver)
     trees = [spot_tree(s) if isinstance(s, Spot) else s for s in spots]
     engines = [spot_engine(t, ready, threads=1) for t in trees]
     points = measurement_points(iterations, measure_every)

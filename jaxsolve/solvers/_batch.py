@@ -163,7 +163,7 @@ def _members(
 ) -> list[tuple[PublicTree, Solver]]:
     many_trees = [trees] if isinstance(trees, PublicTree) else list(trees)
     listed = [solvers] if isinstance(solvers, Solver | str) else list(solvers)
-    many_solvers = [load_solver(x) if isinstance(x, str) else x for x in listed]
+    many_solvers = [load_solver(x) for x in listed]
     size = max(len(many_trees), len(many_solvers))
     for name, given in (("trees", many_trees), ("solvers", many_solvers)):
         if len(given) not in (1, size):

@@ -10,8 +10,8 @@ from jaxsolve.solvers._solver import Solver
 from jaxsolve.solvers.variants import SAMPLERS, SOLVERS
 
 
-def load_solver(text: str, *, simultaneous: bool = False) -> Solver:
-    """Returns the solver that `text` describes.
+def load_solver(text: str | Solver, *, simultaneous: bool = False) -> Solver:
+    """Returns the solver that `text` describes; a solver is returned as it is.
 
     Args:
         text: a name of `SOLVERS` or `SAMPLERS`, with hyper-parameters in brackets: values in
@@ -21,6 +21,10 @@ def load_solver(text: str, *, simultaneous: bool = False) -> Solver:
     Raises:
         ValueError: the name, a hyper-parameter or the form is wrong; lists what is known.
     """
+    if isinstance(text, Solver):
+        return text.simultaneous() if simultaneous else text
+    if not isinstance(text, str):
+        raise ValueError(f'{text!r} is no solver: write js.cfr_plus(), or its name, "cfr+"')
     text, table = text.strip(), SOLVERS | SAMPLERS
     name, given = read(text, kind="solver", example="pcfr+", name=r"[A-Za-z][A-Za-z0-9+_-]*")
     if name not in table:

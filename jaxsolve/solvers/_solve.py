@@ -75,7 +75,7 @@ def solve(
             process writes to `out`.
     """
     begin = time.perf_counter()
-    solver = load_solver(solver) if isinstance(solver, str) else solver
+    solver = load_solver(solver)
     tree = game if isinstance(game, PublicTree) else compile(game)
     found = drive(
         _TreeEngine(tree, solver),

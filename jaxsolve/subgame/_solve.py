@@ -95,7 +95,7 @@ def solve_forest(
         behaviour = _by_lp(form, floor, rng, method)
         gap = np.zeros(form.rows[0].roots)
         return ForestSolution(behaviour, gap, 0, time.perf_counter() - begin)
-    variant = load_solver(solver) if isinstance(solver, str) else solver
+    variant = load_solver(solver)
     unit = np.ones(form.rows[0].roots) if unit is None else unit
     return _by_cfr(form, variant, floor, unit, target, iterations, measure_every, begin)
 

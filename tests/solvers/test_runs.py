@@ -397,6 +397,7 @@ def test_no_flipped_bit_of_a_checkpoint_gets_in(run: Path, kuhn: js.PublicTree) 
             {"solver": "cfr++"},
             r"unknown solver 'cfr\+\+'. Did you mean 'cfr\+'\? Known solvers: cfr,",
         ),
+        ({"solver": 3}, r"3 is no solver: write js.cfr_plus\(\), or its name, \"cfr\+\""),
         ({"solver": "dcfr(alfa=1)"}, "has no hyper-parameter 'alfa'; it takes alpha=1.5, beta=0"),
     ],
 )
