@@ -16,7 +16,7 @@ import numpy as np
 import optax
 
 from jaxsolve.game import Game, State
-from jaxsolve.nets._positions import PositionNet, logit, position_net
+from jaxsolve.nets import PositionNet, position_logit, position_net
 from jaxsolve.public import ListedBits, words_of
 from jaxsolve.search.knowledge import ValueFunction
 from jaxsolve.types import TERMINAL, Array, PRNGKey
@@ -146,7 +146,7 @@ def train_positions(
 
     def loss(params: dict[str, Array], bits: Array, guess: Array, result: Array) -> Array:
         features = jnp.unpackbits(bits, axis=-1).astype(float)[:, : len(net.params["first"])]
-        return jnp.mean((jnp.tanh(logit(params, guess, features)) - result) ** 2)
+        return jnp.mean((jnp.tanh(position_logit(params, guess, features)) - result) ** 2)
 
     @jax.jit
     def step(params: Any, state: Any, *part: Array) -> tuple[Any, Any]:

@@ -10,6 +10,7 @@ from jaxsolve.nets._network import make_net as make_net
 from jaxsolve.nets._network import zero_sum as zero_sum
 from jaxsolve.nets._positions import PositionNet as PositionNet
 from jaxsolve.nets._positions import load_position_net as load_position_net
+from jaxsolve.nets._positions import position_logit as position_logit
 from jaxsolve.nets._positions import position_net as position_net
 from jaxsolve.nets._positions import save_position_net as save_position_net
 from jaxsolve.nets._prior import PolicyPrior as PolicyPrior

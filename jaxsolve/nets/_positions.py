@@ -66,7 +66,9 @@ class PositionNet:
         """Returns float [], what a state that is not over is worth to player 0."""
         sign = 1.0 - 2.0 * self.game.actor(state)
         guess = sign * self.game.evaluate(state)
-        return sign * jnp.tanh(logit(self.params, guess, self.game.position_features(state)))
+        return sign * jnp.tanh(
+            position_logit(self.params, guess, self.game.position_features(state))
+        )
 
 
 def position_net(game: object, key: PRNGKey, *, hidden: int = 32) -> PositionNet:
@@ -90,7 +92,7 @@ def position_net(game: object, key: PRNGKey, *, hidden: int = 32) -> PositionNet
     return PositionNet(game, {**params, "scale": jnp.ones(())})
 
 
-def logit(params: dict[str, Array], guess: Array, features: Array) -> Array:
+def position_logit(params: dict[str, Array], guess: Array, features: Array) -> Array:
     """Returns float [...], whose tanh is the value to the side to move.
 
     Args:
