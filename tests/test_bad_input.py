@@ -153,7 +153,7 @@ def test_players_threads_stacks_and_tournaments() -> None:
     tree = js.compile(games.load("kuhn"))
     with pytest.raises(ValueError, match="player should be from 0 to 1, not 7"):
         js.best_response(tree, js.uniform_policy(tree), 7)
-    with pytest.raises(ValueError, match="a stack is one big blind, 100 chips, or more, not 0"):
+    with pytest.raises(ValueError, match="a stack is at least a big blind, 100 chips, not 0"):
         parse_stack("0")
     for wrong, says in (
         ({"games": "abc"}, "games should be a whole number of at least 2, not 'abc'"),

@@ -146,7 +146,7 @@ def parse_stack(value: int | str) -> int:
     if chips != int(chips):
         raise ValueError(f"a stack is a whole number of chips, not {chips:g}")
     if chips < BIG_BLIND:
-        raise ValueError(f"a stack is one big blind, {BIG_BLIND} chips, or more, not {chips:g}")
+        raise ValueError(f"a stack is at least a big blind, {BIG_BLIND} chips, not {chips:g}")
     return int(chips)
 
 
