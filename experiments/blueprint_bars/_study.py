@@ -23,6 +23,10 @@ import numpy as np
 from experiments._blueprints import MENUS, Run, abstraction_of, load_run, train_run
 from experiments._report import Report
 from jaxsolve import holdem
+from jaxsolve.holdem import NUM_HANDS, play
+from jaxsolve.holdem._bet_menu import BIG_BLIND
+from jaxsolve.holdem._boards import compatible_reach
+from jaxsolve.holdem._local_best_response import mean_signs
 from jaxsolve.mccfr import Options, make_tables
 
 COLUMNS = ("bar", "sampler", "unit", "value", "low", "high", "least", "most", "reached")
@@ -61,8 +65,8 @@ class Plan:
 
     def run(self, sampler: str, *, threads: int = 1) -> Run:
         """Returns a training; only that of vectors by one thread is long."""
-        short, long = (x / 60 for x in self.seconds), self.minutes
-        times = {("vector", 1): (*short, *long), ("external", 1): tuple(short)}
+        short, long = tuple(x / 60 for x in self.seconds), self.minutes
+        times = {("vector", 1): (*short, *long), ("external", 1): short}
         last = (self.seconds[-1] / 60,)
         return Run(sampler, self.buckets, 0, times.get((sampler, threads), last), threads)
 
@@ -157,6 +161,9 @@ def _bars(
         uniform = game, holdem.uniform_sums(game)
         return _interval(holdem.range_match(trained(vector, long), uniform, boards=plan.boards))
 
+    def shoves() -> Measured:
+        return _all_in_first(*trained(vector, middle))
+
     def passes() -> Measured:
         run = plan.run("external")
         trained(run, longer / 60)
@@ -176,6 +183,7 @@ def _bars(
     for minutes, name in ((longer / 60, f"{longer:g} s"), (middle, f"{middle:g} min")):
         raising = functools.partial(bound, minutes, raises=True)
         yield f"{response} to {name}, raises, too", "vector", "mbb/h", (None, None), raising
+    yield "all-in first, off the menu", "vector", "mbb/h", (None, None), shoves
     gain = functools.partial(match, (vector, long), (vector, middle))
     yield f"{long:g} min beat {middle:g} min", "vector", "mbb/h", (50, None), gain
     yield f"{long:g} min beat uniform play", "vector", "mbb/h", (1_500, None), beats_uniform
@@ -201,6 +209,23 @@ def _full_passes(game: holdem.HoldemGame, seconds: float) -> Measured:
         tables, _ = full.run(tables, 4)
         done += 4
     return done / spent, None, None
+
+
+def _all_in_first(game: holdem.HoldemGame, sums: np.ndarray) -> Measured:
+    """Returns what the first player wins who moves in with the hands that gain by it, or folds.
+
+    Where the menu has no such bet, the blueprint answers as to its largest first raise.
+    """
+    agent, stack = play.BlueprintAgent(game, sums, name="blueprint"), game.menu.stack
+    hand = play.new_hand(game.menu.rules, stack)
+    small, big = (int(hand.state.spent[k]) for k in (hand.actor, 1 - hand.actor))
+    start = agent.begin(hand, 1 - hand.actor, number=0, key=0)
+    told, _ = agent.policy(start, hand.act(stack))
+    calls = told.policy[:, told.totals == stack].sum(1).astype(np.float32)
+    signs = mean_signs(np.array([], int), 1_024, np.random.default_rng(0))
+    won = big * compatible_reach(1 - calls) + stack * (signs @ calls)
+    won /= compatible_reach(np.ones(NUM_HANDS, np.float32))
+    return 1000 / BIG_BLIND * float(np.maximum(won, -small).mean()), None, None
 
 
 def _interval(found: holdem.RangeMatch) -> Measured:
