@@ -265,6 +265,7 @@ def start_hosts(timeout: int = 60) -> None:
             numbers.get("process_id"),
             initialization_timeout=timeout,
             heartbeat_timeout_seconds=HEARTBEAT_SECONDS,
+            shutdown_timeout_seconds=HEARTBEAT_SECONDS,
         )
     except ValueError as error:
         raise ValueError(
@@ -282,6 +283,18 @@ def start_hosts(timeout: int = 60) -> None:
 def is_first_host() -> bool:
     """Returns whether this process is the one that writes files and shows progress."""
     return jax.process_index() == 0
+
+
+def wait_for_hosts(name: str) -> None:
+    """Waits until all hosts are here: collectives give up after 30 s, compilers take longer.
+
+    Args:
+        name: of the place.
+    """
+    if jax.process_count() > 1:
+        from orbax.checkpoint import multihost
+
+        multihost.get_barrier_sync_fn()(key=name, timeout_ms=3_600_000)
 
 
 def agreed(number: float) -> float:

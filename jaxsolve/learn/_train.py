@@ -135,6 +135,7 @@ def train(
             # Seconds of a curve are those of training; the program is compiled only once.
             with waiting(f"compiling {count} batches", show=progress), devices.meshed():
                 train_steps.lower(net, state, source=source, plan=plan, count=count).compile()
+            devices.wait_for_hosts(f"step {int(state.step)} is compiled")
             begin = time.perf_counter()
             with devices.naming_lost_hosts(), devices.meshed():
                 after, losses = jax.block_until_ready(run(net, state, count=count))
