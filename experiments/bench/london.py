@@ -49,6 +49,7 @@ def measure(
     abreast: int,
     tile: int,
     per_update: float,
+    run: bool,
 ) -> dict[str, Any]:
     """Returns the row of one kind of search.
 
@@ -60,6 +61,7 @@ def measure(
         abreast: of them side by side, the others after these.
         tile: leaves that the network is asked about at once.
         per_update: c; at .5 there are two iterations of CFR for each simulation.
+        run: False for the memory alone.
     """
     model, root = hidden_piece_model(game)
     value: Any = jax.tree_util.Partial(nothing)
@@ -89,24 +91,28 @@ def measure(
     kept = jax.eval_shape(one, search, value, keys[0])
     program = many.lower(search, value, keys).compile()
     memory = program.memory_analysis()
-    clock, spent = time.perf_counter(), time.process_time()
-    _, opened, leaves, asked = jax.block_until_ready(program(search, value, keys))
-    clock, spent = time.perf_counter() - clock, time.process_time() - spent
-    return {
+    row = {
         "value": value_name,
         "simulations": simulations,
         "per_update": per_update,
         "batch": batch,
         "abreast": abreast,
         "tile": tile,
+        "kept_megabytes": _bytes(kept) / 1e6,
+        "program_megabytes": (memory.temp_size_in_bytes / abreast) / 1e6,
+        "device": device_name(),
+    }
+    if not run:
+        return row
+    clock, spent = time.perf_counter(), time.process_time()
+    _, opened, leaves, asked = jax.block_until_ready(program(search, value, keys))
+    clock, spent = time.perf_counter() - clock, time.process_time() - spent
+    return row | {
         "searches_per_processor_second": batch / spent,
         "searches_per_second": batch / clock,
         "leaves_asked": float(asked.mean()),
         "leaves_at_the_end": float(leaves.mean()),
         "opened": float(opened.mean()),
-        "kept_megabytes": _bytes(kept) / 1e6,
-        "program_megabytes": (memory.temp_size_in_bytes / abreast) / 1e6,
-        "device": device_name(),
     }
 
 
@@ -122,6 +128,7 @@ def main(argv: list[str] | None = None) -> Report:
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--abreast", type=int, nargs="+", default=[1, 4])
     parser.add_argument("--tile", type=int, nargs="+", default=[16])
+    parser.add_argument("--memory", action="store_true", help="compile only, and say the memory")
     parser.add_argument("--per_update", type=float, nargs="+", default=[1.0])
     parser.add_argument("--beliefs", type=int, default=0, help="random games to compare beliefs in")
     parser.add_argument(
@@ -145,7 +152,10 @@ def main(argv: list[str] | None = None) -> Report:
         )
     jobs = itertools.product(given.abreast, given.tile, given.per_update, ("zero", "network"))
     for abreast, tile, per_update, value in jobs:
-        row = measure(game, value, given.simulations, given.batch, abreast, tile, per_update)
+        row = measure(
+            *(game, value, given.simulations, given.batch, abreast, tile, per_update),
+            not given.memory,
+        )
         rows.append(row)
         print(", ".join(f"{k} {v}" for k, v in row.items()), flush=True)
         report.seconds = time.perf_counter() - begin
