@@ -27,7 +27,7 @@ def floors(text: str) -> dict[str, str]:
     for line in (*project["dependencies"], *(line for extra in extras for line in extra)):
         if line.startswith(f"{project['name']}["):  # other extras of the package itself
             continue
-        match = re.match(r"([\w.-]+)(?:\[[\w,]+\])?>=([\d.]+)(?:,|$)", line)
+        match = re.match(r"([\w.-]+)(?:\[[\w,]+\])?>=([\d.]+)(?:[,;]|$)", line)
         if match is None:
             raise ValueError(f"{line!r} names no lowest version: write >= and one that is tested")
         name, floor = match.groups()

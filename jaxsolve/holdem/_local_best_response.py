@@ -66,17 +66,13 @@ def local_best_response(
     if boards < 1 or runouts < 1:
         raise ValueError(f"boards and runouts are 1 or more, not {boards} and {runouts}")
     before, *keys = np.random.SeedSequence(seed).spawn(boards + 1)
-    rng_before = np.random.default_rng(before)
-    preflop = mean_signs(np.array([], int), 4 * runouts, rng_before)
-    before_flop = mean_signs(np.array([], int), 64 * runouts, rng_before)
+    first = first_signs(runouts, np.random.default_rng(before))
 
     def play(key: np.random.SeedSequence) -> tuple[np.ndarray, float]:
         rng = np.random.default_rng(key)
         board = rng.permutation(NUM_CARDS)[:5]
-        flop, turn, river = (mean_signs(board[:k], runouts, rng) for k in BOARD_CARDS[1:])
-        again = mean_signs(board[: BOARD_CARDS[1]], runouts, rng)
-        signs, means = [preflop, flop, turn, river], [before_flop, again, turn, river]
-        walks = [_Walk(who, board, seat, signs, means, raises) for seat in range(2)]
+        signs = street_signs(first, board, runouts, rng)
+        walks = [_Walk(who, board, seat, *signs, raises) for seat in range(2)]
         return board, float(np.mean([w.value() for w in walks]))
 
     with ThreadPoolExecutor(threads) as pool:
@@ -224,6 +220,28 @@ class _Walk:
 
 def _live(board: np.ndarray) -> np.ndarray:
     return np.asarray(~np.isin(HANDS, board).any(1))
+
+
+def first_signs(runouts: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Returns what `street_signs` has before the flop, for all boards."""
+    nothing = np.array([], int)
+    return mean_signs(nothing, 4 * runouts, rng), mean_signs(nothing, 64 * runouts, rng)
+
+
+def street_signs(
+    first: tuple[np.ndarray, np.ndarray], board: np.ndarray, runouts: int, rng: np.random.Generator
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Returns matrices [1326, 1326] by street: the responder decides by the first, luck is the second.
+
+    Args:
+        first: of `first_signs`.
+        board: int [5].
+        runouts: drawn on the flop, for either.
+        rng: draws them.
+    """
+    flop, turn, river = (mean_signs(board[:k], runouts, rng) for k in BOARD_CARDS[1:])
+    again = mean_signs(board[: BOARD_CARDS[1]], runouts, rng)
+    return [first[0], flop, turn, river], [first[1], again, turn, river]
 
 
 def mean_signs(board: np.ndarray, runouts: int, rng: np.random.Generator) -> np.ndarray:

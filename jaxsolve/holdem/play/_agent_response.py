@@ -1,10 +1,10 @@
 """Local best response to any agent that tells its range, in hands with bets of any size.
 
-As `holdem.local_best_response`, for agents instead of strategies of one menu. The responder folds,
-calls, bets the pot or moves in (Lisy & Bowling 2017); the agent answers with whatever it bets. What
-an agent draws by its key is drawn once for each board and seat, and the responder is told the
-policy after that draw: for an agent that draws more than its moves by its key, the bound is one of
-an agent that shows these draws.
+As `holdem.local_best_response`, for agents instead of strategies of one menu; the luck of the board
+is taken out in the same way. The responder folds, calls, bets the pot or moves in (Lisy & Bowling
+2017); the agent answers with whatever it bets. What an agent draws by its key is drawn once for each
+board and seat, and the responder is told the policy after that draw: for an agent that draws more
+than its moves by its key, the bound is one of an agent that shows these draws.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from jaxsolve.holdem._betting import FOLD, no_limit
 from jaxsolve.holdem._boards import compatible_reach
 from jaxsolve.holdem._cards import NUM_CARDS, NUM_HANDS
 from jaxsolve.holdem._cells import possible
-from jaxsolve.holdem._local_best_response import mean_signs
+from jaxsolve.holdem._local_best_response import first_signs, street_signs
 from jaxsolve.holdem._range_match import RangeMatch
 from jaxsolve.holdem.limited import Beyond
 from jaxsolve.holdem.play._agent import RangeAgent, RangePolicy, moves_allowed
@@ -68,15 +68,15 @@ def agent_local_best_response(
     if not 0 <= skip < boards:
         raise ValueError(f"skip is 0 or more, and fewer than the {boards} boards, not {skip}")
     before, *keys = np.random.SeedSequence(seed).spawn(boards + 1)
-    preflop = mean_signs(np.array([], int), 4 * runouts, np.random.default_rng(before))
+    first = first_signs(runouts, np.random.default_rng(before))
     boards_drawn, won = [], []
     for key in tqdm(keys[skip:], disable=not progress, unit="board"):
         rng = np.random.default_rng(key)
         board = rng.permutation(NUM_CARDS)[:5]
-        signs = [preflop, *(mean_signs(board[:k], runouts, rng) for k in BOARD_CARDS[1:])]
+        signs = street_signs(first, board, runouts, rng)
         each = [
             _Walk(
-                *(agent, board, seat, signs, raises, seconds),
+                *(agent, board, seat, *signs, raises, seconds),
                 np.random.default_rng([int(word), seat]) if drawn else None,
                 quick,
             ).value(stack, int(word))
@@ -96,6 +96,7 @@ class _Walk:
         board: np.ndarray,
         seat: int,
         signs: Sequence[np.ndarray],
+        means: Sequence[np.ndarray],
         raises: bool,
         seconds: float | None,
         draws: np.random.Generator | None,
@@ -104,7 +105,7 @@ class _Walk:
         self.draws, self.quick = draws, quick
         self.ends: list[StreetEnd] = []
         self.agent, self.board, self.seat = agent, board, seat
-        self.signs, self.raises, self.seconds = signs, raises, seconds
+        self.signs, self.means, self.raises, self.seconds = signs, means, raises, seconds
         self.live = [possible(board[:k].tolist()) for k in BOARD_CARDS]
 
     def value(self, stack: int, key: int) -> float:
@@ -122,6 +123,7 @@ class _Walk:
             if end is not None:
                 own, other = (end.reach[i] for i in (self.seat, 1 - self.seat))
                 total += self._walk(end.hand, end.state, own, other)
+                total -= self._luck(end.hand, own, other)
         return total / pairs
 
     def _walk(
@@ -141,8 +143,11 @@ class _Walk:
         if hand.over:
             return self._end(hand, own, other)
         if hand.actor == CHANCE:
-            if self.draws is None or not may_bet(hand):
-                return self._walk(dealt(hand, self.board), state, own, other)
+            if not may_bet(hand):
+                return self._end(hand, own, other)
+            if self.draws is None:
+                after = dealt(hand, self.board)
+                return self._walk(after, state, own, other) - self._luck(after, own, other)
             shown = np.where(self.live[-1], other, np.float32(0))
             reach = (own, shown) if self.seat == 0 else (shown, own)
             self.ends.append(StreetEnd(hand, state, reach))
@@ -198,4 +203,10 @@ class _Walk:
         if folded.any():
             won = -spent[self.seat] if folded[self.seat] else spent[1 - self.seat]
             return float(won * (own @ compatible_reach(shown)))
-        return float(spent.min() * (own @ (self.signs[3] @ shown)))
+        return float(spent.min() * (own @ (self.means[hand.street] @ shown)))
+
+    def _luck(self, hand: PublicHand, own: np.ndarray, other: np.ndarray) -> float:
+        """Returns what a street's cards add if both then check; 0 on average."""
+        shown = np.where(self.live[-1], other, np.float32(0))
+        gained = self.means[hand.street] @ shown - self.means[hand.street - 1] @ shown
+        return float(hand.state.spent.min() * (own @ gained))
