@@ -231,7 +231,7 @@ def first_signs(runouts: int, rng: np.random.Generator) -> tuple[np.ndarray, np.
 def street_signs(
     first: tuple[np.ndarray, np.ndarray], board: np.ndarray, runouts: int, rng: np.random.Generator
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Returns matrices [1326, 1326] by street: the responder decides by the first, luck is the second.
+    """Returns two matrices [1326, 1326] a street: for what the responder decides, and for luck.
 
     Args:
         first: of `first_signs`.

@@ -2,9 +2,9 @@
 
 As `holdem.local_best_response`, for agents instead of strategies of one menu; the luck of the board
 is taken out in the same way. The responder folds, calls, bets the pot or moves in (Lisy & Bowling
-2017); the agent answers with whatever it bets. What an agent draws by its key is drawn once for each
-board and seat, and the responder is told the policy after that draw: for an agent that draws more
-than its moves by its key, the bound is one of an agent that shows these draws.
+2017); the agent answers with whatever it bets. What an agent draws by its key is drawn once for
+each board and seat, and the responder is told the policy after that draw: for an agent that draws
+more than its moves by its key, the bound is one of an agent that shows these draws.
 """
 
 from __future__ import annotations
