@@ -59,6 +59,7 @@ def test_a_match_is_played_and_the_true_position_is_always_possible(kind: str):
     assert carried > 0
 
 
+@pytest.mark.slow  # compiles three searches
 def test_determinised_search_takes_a_king_and_sees_a_reply():
     """White can take the king; in the second position a knight, or a pawn about to promote."""
     takes = games.load("dark_chess(fen=k3/4/4/R2K_w,plies=4)")

@@ -130,12 +130,14 @@ def sound(out: Path) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[2] == "sound":
-        sound(Path(sys.argv[1]))
-    elif sys.argv[2] == "hosts":
-        hosts(Path(sys.argv[1]), int([*sys.argv, "8"][3]))
-    else:
+    folder, part = Path(sys.argv[1]), sys.argv[2]
+    if part == "games":
         batches_of_games()
         boards()
+    elif part == "searches":
         searches_and_matches()
-        beliefs(Path(sys.argv[1]))
+        beliefs(folder)
+    elif part == "sound":
+        sound(folder)
+    else:
+        hosts(folder, int([*sys.argv, "8"][3]))

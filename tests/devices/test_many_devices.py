@@ -13,13 +13,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from few import few
 
 from jaxsolve import devices
 
 SCRIPT = Path(__file__).with_name("shared_batches.py")
 
 
-@pytest.mark.parametrize("part", ["all", pytest.param("sound", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("part", few(["games", "searches", "sound"], "games".__eq__))
 def test_four_devices_give_what_one_gives(part: str, tmp_path: Path) -> None:
     """To rounding: games, boards, searches, matches, training; a restart on other devices, too."""
     done = subprocess.run(

@@ -51,7 +51,7 @@ def test_train_load_and_look(tmp_path: Path, menu: Path, abstraction: Abstractio
         abstraction,
         out=out,
         passes=60_000,
-        measure_seconds=0.1,
+        measure_seconds=0.4,
         boards=2,
         report=rows.append,
         progress=False,

@@ -111,6 +111,7 @@ def test_bad_input():
         hidden_piece_model(games.load("kuhn"))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow  # compiles a search of an agent
 def test_an_agent_tells_the_belief_that_its_policy_makes():
     """In a match on CHASE: before each move, after it, and in words, against stepping the rules."""
     game: Any = games.load(CHASE)

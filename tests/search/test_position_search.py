@@ -183,6 +183,7 @@ def test_what_makes_no_search_is_refused():
             knowledge.Effort(**wrong)
 
 
+@pytest.mark.slow  # searches with a charge and without
 def test_actions_that_find_nothing_out_cost_more():
     """Black's king stands on b4 or on c4, which White sees from a4, and not from d2."""
     games_ = [games.load(f"dark_chess(fen={fen}/4/4/R2K_w)") for fen in ("1k2", "2k1")]
