@@ -27,6 +27,7 @@ help:
 	@echo 'make demo       solve Leduc poker: a curve, its picture and a policy in runs/leduc'
 	@echo 'make test       the default suite: a test of every claim, in minutes'
 	@echo 'make test-slow  the other tests: larger games, more samples, the studies'
+	@echo 'make test-long  trainings and studies of a minute each, which make ci leaves out'
 	@echo 'make test-floors  the default suite with the lowest versions allowed (Python 3.11)'
 	@echo 'make env        the development environment in .venv'
 	@echo 'make lint       ruff: rules and format'
@@ -54,7 +55,10 @@ test: .venv/dev
 	$(RUN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 test-slow: .venv/dev
-	$(RUN)/python -m pytest -n $(WORKERS) --dist loadfile --timeout 900 -m slow
+	$(RUN)/python -m pytest -n $(WORKERS) --dist loadfile --timeout 900 -m "slow and not long"
+
+test-long: .venv/dev
+	$(RUN)/python -m pytest -n $(WORKERS) --dist loadfile --timeout 900 -m long
 
 test-floors: .venv-floors/dev
 	.venv-floors/bin/python -m pytest -n $(WORKERS) --dist loadfile -W ignore::DeprecationWarning
@@ -139,4 +143,4 @@ clean:
 	    echo 'install the package python3-venv' >&2; rm -rf .venv; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: help env demo test test-slow test-floors lint types format notebooks write-notebooks docs devices bench fuzz ci clean
+.PHONY: help env demo test test-slow test-long test-floors lint types format notebooks write-notebooks docs devices bench fuzz ci clean

@@ -17,10 +17,14 @@ from few import few
 
 from jaxsolve import devices
 
+PARTS = [
+    *few(["games", "searches"], "games".__eq__),
+    pytest.param("sound", marks=(pytest.mark.slow, pytest.mark.long)),
+]
 SCRIPT = Path(__file__).with_name("shared_batches.py")
 
 
-@pytest.mark.parametrize("part", few(["games", "searches", "sound"], "games".__eq__))
+@pytest.mark.parametrize("part", PARTS)
 def test_four_devices_give_what_one_gives(part: str, tmp_path: Path) -> None:
     """To rounding: games, boards, searches, matches, training; a restart on other devices, too."""
     done = subprocess.run(

@@ -40,6 +40,7 @@ def quiet(line: str) -> None:
     assert line
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_rows_and_files(tmp_path: Path, plan: Plan) -> None:
     both = ("external", "vector")

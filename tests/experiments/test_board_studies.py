@@ -53,6 +53,7 @@ def test_the_solver_sees_wins_and_losses():
     assert values[1, 1] == values[1, 5] == 1
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_the_match_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

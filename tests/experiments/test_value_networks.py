@@ -10,6 +10,7 @@ import pytest
 from experiments import rebel_liars_dice, value_net_leduc
 
 
+@pytest.mark.long
 @pytest.mark.slow  # compiles a dozen searches
 def test_value_net_leduc(tmp_path: Path):
     settings = value_net_leduc.Settings(
@@ -42,7 +43,8 @@ TRAINED = ("continual", "average", "random iteration, 2 mixed")
 
 @pytest.mark.slow  # compiles several searches
 @pytest.mark.parametrize(
-    ("source", "exact", "repeats"), [("rebel", ("1x4",), 0), ("deepstack", (), 2)]
+    ("source", "exact", "repeats"),
+    [pytest.param("rebel", ("1x4",), 0, marks=pytest.mark.long), ("deepstack", (), 2)],
 )
 def test_rebel_liars_dice(source: str, exact: tuple[str, ...], repeats: int, tmp_path: Path):
     settings = rebel_liars_dice.Settings(

@@ -37,6 +37,7 @@ def counts(source: learn.Source, net: nets.Net, steps: int) -> dict[str, float]:
     return {k: float(v) for k, v in source.counts(state).items()}
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_episodes_end_by_resigning_and_by_the_limit():
     net, limited = source_of("pgx:tic_tac_toe", max_moves=3)
@@ -52,6 +53,7 @@ def test_episodes_end_by_resigning_and_by_the_limit():
     assert counts(stays, net, 7)["resigned"] == 0
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_run_on_a_game_of_pgx_goes_on_bit_for_bit(tmp_path: Path):
     net, source = source_of("pgx:tic_tac_toe", max_moves=9, p_td1=0.5)

@@ -76,6 +76,7 @@ def test_small_trees_in_deep_games_find_their_roots():
     assert respond(where, found).exploitability < respond(where, uniform(where)).exploitability
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_glasses_by_searches_with_solved_leaves():
     """Private states that many ways lead to, and public states that one action splits."""

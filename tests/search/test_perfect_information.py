@@ -162,6 +162,7 @@ def test_comes_to_perfect_play_on_a_small_board():
     np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.long
 @pytest.mark.slow  # minutes of simulations
 @pytest.mark.timeout(900)
 def test_more_simulations_lose_less():
