@@ -7,6 +7,7 @@ from . import devices as devices
 from . import evaluate as evaluate
 from . import game as game
 from . import holdem as holdem
+from . import hosts as hosts
 from . import learn as learn
 from . import mccfr as mccfr
 from . import nets as nets

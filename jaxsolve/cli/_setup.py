@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,6 +22,7 @@ MeasureEvery = Annotated[
     int | None,
     typer.Option(help="iterations between measurements; ten a decade by default", min=1),
 ]
+Threads = Annotated[int | None, typer.Option(help="all processors by default", min=1, max=1024)]
 Devices = Annotated[
     str | None, typer.Option(help='how many devices share batches, or "all"; one by default')
 ]
@@ -35,6 +36,15 @@ MaxStates = Annotated[
 MaxSeconds = Annotated[
     float, typer.Option(help="refuse games whose world states take longer to list")
 ]
+
+
+def seed(of: str) -> Any:
+    """Returns the option of a seed, which has to fit the generators of NumPy, JAX and C++.
+
+    Args:
+        of: what it is the seed of, for the help.
+    """
+    return typer.Option(help=of, min=0, max=2**31 - 1)
 
 
 def check_out(out: Path | None) -> None:
@@ -56,11 +66,12 @@ def start_jax(*, x64: bool = False, devices: str | None = None, distributed: boo
     """
     import jax
 
-    from jaxsolve.devices import parse_devices, start_hosts, use_always
+    from jaxsolve import hosts
+    from jaxsolve.devices import parse_devices, use_always
 
     if x64:
         jax.config.update("jax_enable_x64", True)
     if distributed:
-        start_hosts()
+        hosts.start()
     if devices is not None or distributed:
         use_always(parse_devices(devices or "all"))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import jax
 import jax.numpy as jnp
 
-from jaxsolve import devices
+from jaxsolve import devices, hosts
 from jaxsolve.files import differences, write_atomic
 
 State = TypeVar("State", bound=Any)
@@ -39,7 +39,7 @@ class Checkpoints:
             state_dict = _filled(state._asdict())
         self.manager.save(step, args=self.args.StandardSave(state_dict), force=True)
         self.manager.wait_until_finished()
-        if not devices.is_first_host():
+        if not hosts.is_first():
             return
         text = json.dumps({"run": self.run, "curve": curve})
         write_atomic(self.folder / f"curve-{step}.json", text.encode())

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import optax
 from tqdm import tqdm
 
-from jaxsolve import devices
+from jaxsolve import devices, hosts
 from jaxsolve.files import claim
 from jaxsolve.learn._board import tensorboard
 from jaxsolve.learn._checkpoints import Checkpoints
@@ -111,8 +111,8 @@ def train(
     check_plan(plan, source.batch)
     devices.check_divides("examples of a minibatch", plan.minibatch)
     identity = _identity(net, source, plan)
-    devices.check_same_run(identity)
-    first = devices.is_first_host()
+    hosts.check_same_run(identity)
+    first = hosts.is_first()
     progress = progress and first
     with waiting("compiling the first state", show=progress):
         state = init_train(net, source, plan) if start is None else start
@@ -135,11 +135,11 @@ def train(
             # Seconds of a curve are those of training; the program is compiled only once.
             with waiting(f"compiling {count} batches", show=progress), devices.meshed():
                 train_steps.lower(net, state, source=source, plan=plan, count=count).compile()
-            devices.wait_for_hosts(f"step {int(state.step)} is compiled")
+            hosts.wait_for_all(f"step {int(state.step)} is compiled")
             begin = time.perf_counter()
-            with devices.naming_lost_hosts(), devices.meshed():
+            with hosts.naming_lost(), devices.meshed():
                 after, losses = jax.block_until_ready(run(net, state, count=count))
-            spent = devices.agreed(time.perf_counter() - begin)
+            spent = hosts.agreed(time.perf_counter() - begin)
             seconds += spent
             if int(after.broken) >= 0:
                 kept = "" if saver is None else f" The last good checkpoint is in {saver.folder}."

@@ -13,7 +13,7 @@ import pytest
 
 import games
 import jaxsolve as js
-from jaxsolve import agents, devices, evaluate, learn, mccfr, nets
+from jaxsolve import agents, devices, evaluate, hosts, learn, mccfr, nets
 from jaxsolve.public import actions_limit, public_game, public_table
 from jaxsolve.search import growing_resolver, resolve_game, subgames
 
@@ -109,9 +109,9 @@ def beliefs(out: Path) -> None:
     training(source, nets.make_net(game, nets.ValueNetwork(8, 1), jax.random.key(0)), out)
 
 
-def hosts(out: Path, width: int) -> None:
+def one_host(out: Path, width: int) -> None:
     """One of several processes that train together; goes on from the checkpoint if there is one."""
-    devices.start_hosts()
+    hosts.start()
     devices.use_always("all")
     game = public_game(games.load("kuhn"))
     limited = subgames(game, actions_limit(1))
@@ -140,4 +140,4 @@ if __name__ == "__main__":
     elif part == "sound":
         sound(folder)
     else:
-        hosts(folder, int([*sys.argv, "8"][3]))
+        one_host(folder, int([*sys.argv, "8"][3]))

@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import jaxsolve as js
@@ -40,6 +41,8 @@ def test_program_lowers_for_every_kind_of_device(name: str):
     function, arguments = PROGRAMS[name]("tpu" if name.startswith("CFR+") else "gpu")
     made = jax.export.export(function, platforms=PLATFORMS)(*arguments)
     assert made.platforms == PLATFORMS
+    doubles = [x for x in jax.tree.leaves(made.out_avals) if x.dtype in (np.float64, np.int64)]
+    assert not doubles
     assert "f64>" not in made.mlir_module()
     assert "python_cpu_callback" not in made.mlir_module()
 

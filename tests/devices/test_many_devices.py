@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from few import few
 
-from jaxsolve import devices
+from jaxsolve import devices, hosts
 
 PARTS = [
     *few(["games", "searches"], "games".__eq__),
@@ -55,7 +55,7 @@ def test_hosts_that_are_not_named_are_refused(monkeypatch: pytest.MonkeyPatch) -
     """The first in a process of its own: JAX joins others only before it has computed."""
     names = ("JAX_COORDINATOR_ADDRESS", "JAX_NUM_PROCESSES", "JAX_PROCESS_ID")
     done = subprocess.run(
-        [sys.executable, "-c", "from jaxsolve import devices; devices.start_hosts()"],
+        [sys.executable, "-c", "from jaxsolve import hosts; hosts.start()"],
         env={key: text for key, text in os.environ.items() if key not in names},
         capture_output=True,
         text=True,
@@ -65,7 +65,7 @@ def test_hosts_that_are_not_named_are_refused(monkeypatch: pytest.MonkeyPatch) -
     assert "On every host set JAX_COORDINATOR_ADDRESS=HOST:PORT" in done.stderr
     monkeypatch.setenv("JAX_NUM_PROCESSES", "two")
     with pytest.raises(ValueError, match=r"JAX_NUM_PROCESSES=two .* must be whole numbers"):
-        devices.start_hosts()
+        hosts.start()
 
 
 class Hosts:
@@ -133,7 +133,7 @@ def test_two_processes_train_together_and_go_on_after_a_kill(tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_processes_with_other_settings_are_named_before_training(tmp_path: Path) -> None:
-    hosts = Hosts(tmp_path / "out", "8", "16")
-    assert 0 not in hosts.wait(280)
-    assert "process 1 on" in hosts.text(0)
-    assert "network differ" in hosts.text(0)
+    two = Hosts(tmp_path / "out", "8", "16")
+    assert 0 not in two.wait(280)
+    assert "process 1 on" in two.text(0)
+    assert "network differ" in two.text(0)
