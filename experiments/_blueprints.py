@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from jaxsolve import holdem
 from jaxsolve.caches import cache_folder
 from jaxsolve.files import differences, load_arrays, save_arrays
+from jaxsolve.holdem import play
 
 KIND = "strategy of blueprint_scaling"
 MENUS = Path(__file__).parents[1] / "examples" / "menus"
@@ -48,13 +48,49 @@ class Run:
         return out / "strategies" / f"{self.name}-{minutes:g}.npz"
 
 
-def abstraction_of(buckets: int, folders: Mapping[int, Path], out: Path) -> holdem.Abstraction:
-    """Returns buckets that are given, or those that the command line also builds and keeps."""
-    if buckets in folders:
-        return holdem.Abstraction.load(folders[buckets], verify=False)
+def abstraction_of(buckets: int, given: Path | None, out: Path) -> holdem.Abstraction:
+    """Returns buckets that are given, or those that the command line also builds and keeps.
+
+    Args:
+        buckets: of flop, turn and river each.
+        given: folder of an abstraction.
+        out: keeps one where there is no cache folder.
+    """
+    if given is not None:
+        return holdem.Abstraction.load(given, verify=False)
     counts = (buckets,) * 3
     folder = (cache_folder() or out) / f"abstraction-{'-'.join(map(str, counts))}"
     return holdem.build_abstraction(counts, out=folder)
+
+
+def trained_agent(
+    menu: Path, buckets: holdem.Abstraction, out: Path, *, minutes: float, **options: Any
+) -> play.BlueprintAgent:
+    """Returns an agent that plays a blueprint, trained by one thread; goes on where it was.
+
+    Args:
+        menu: a file of bets.
+        buckets: of cards.
+        out: the tables are in a folder of it that the menu names.
+        minutes: of training, by the clock.
+        options: more of `holdem.train_blueprint`.
+
+    Raises:
+        KeyboardInterrupt: after Ctrl-C, which the training itself ends without one.
+    """
+    made = holdem.train_blueprint(
+        holdem.BetMenu.load(menu),
+        buckets,
+        out=out / menu.stem,
+        minutes=minutes,
+        threads=1,
+        resume=True,
+        boards=0,
+        **options,
+    )
+    if made.seconds < 60 * minutes:
+        raise KeyboardInterrupt
+    return play.BlueprintAgent(*made.strategy, name=menu.name)
 
 
 def train_run(

@@ -26,6 +26,7 @@ import games
 import jaxsolve as js
 from experiments._report import Report, device_name, slug
 from experiments.bench._london_beliefs import compared
+from experiments.bench.growing import nothing
 from games.scotland_yard import ScotlandYard
 from jaxsolve import nets
 from jaxsolve.public import hidden_piece_model
@@ -34,11 +35,6 @@ from jaxsolve.search import growing_search, gt_cfr
 RESULTS = Path(__file__).parent / "results"
 GROUP = 50
 """Games whose beliefs are compared at once."""
-
-
-def nothing(state: Any, beliefs: Any) -> Any:
-    """Every leaf is worth 0."""
-    return jnp.zeros_like(beliefs)
 
 
 def measure(

@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,7 @@ class Plan:
         call_boards: of the local best response that only calls.
         raise_boards: of those that raise, too.
         checkpoint_seconds: of training that a kill loses at most.
-        folders: {buckets: directory of an abstraction}; others are built in the cache.
+        folder: of an abstraction; one is built in the cache by default.
     """
 
     menu: str = "hu100.toml"
@@ -61,7 +61,7 @@ class Plan:
     call_boards: int = 80
     raise_boards: int = 40
     checkpoint_seconds: float = 60
-    folders: Mapping[int, Path] = dataclasses.field(default_factory=dict, repr=False)
+    folder: Path | None = dataclasses.field(default=None, repr=False)
 
     def run(self, sampler: str, *, threads: int = 1) -> Run:
         """Returns a training; only that of vectors by one thread is long."""
@@ -112,7 +112,7 @@ def main(
     begin -= spent
     game = holdem.holdem_game(
         holdem.BetMenu.load(MENUS / chosen.menu),
-        abstraction_of(chosen.buckets, chosen.folders, out),
+        abstraction_of(chosen.buckets, chosen.folder, out),
     )
     for number, (bar, sampler, unit, limits, measure) in enumerate(_bars(game, chosen, out)):
         if number < len(earlier):

@@ -126,7 +126,8 @@ def main(
     begin -= spent
     menu = holdem.BetMenu.load(MENUS / chosen.menu)
     games = {
-        b: holdem.holdem_game(menu, abstraction_of(b, chosen.folders, out)) for b in chosen.buckets
+        b: holdem.holdem_game(menu, abstraction_of(b, chosen.folders.get(b), out))
+        for b in chosen.buckets
     }
     reference: tuple[holdem.HoldemGame, np.ndarray] | None = None
     for run in chosen.runs:

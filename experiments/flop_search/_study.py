@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from experiments._blueprints import MENUS, abstraction_of, trained_agent
 from experiments._report import Report
 from jaxsolve import holdem, mccfr
-from jaxsolve.caches import cache_folder
 from jaxsolve.holdem import limited, play
 from jaxsolve.mccfr import Continuations, Role, bias
 
 COLUMNS = ("flop", "search", "passes", "seconds", "exploitability_pot_percent")
-MENU = Path(__file__).parents[2] / "examples" / "menus" / "hu20.toml"
+MENU = MENUS / "hu20.toml"
 RESULTS = Path(__file__).parent / "results"
 RANGES = (
     "22+,A2s+,K7s+,Q8s+,J8s+,T8s+,97s+,86s+,76s,65s,A7o+,K9o+,Q9o+,J9o+,T9o",
@@ -94,7 +94,8 @@ def main(
     rows: list[dict[str, Any]] = []
     report = Report("flop_search", quick, 0.0, rows, columns=COLUMNS)
     report.extra = {"plan": str(chosen)}
-    base = _blueprint(chosen, out)
+    buckets = abstraction_of(chosen.buckets, chosen.folder, out)
+    base = trained_agent(MENU, buckets, out, minutes=chosen.minutes)
 
     def add(flop: str, name: str, passes: int | None, seconds: float | None, lost: float) -> None:
         row = {"flop": flop, "search": name, "passes": passes, "seconds": seconds}
@@ -135,25 +136,6 @@ def main(
 
 Policies = list[dict[str, dict[str, np.ndarray]]]
 """Per player: {line: {action: float [1326]}} on the flop."""
-
-
-def _blueprint(plan: Plan, out: Path) -> play.BlueprintAgent:
-    counts = (plan.buckets,) * 3
-    folder = plan.folder or (cache_folder() or out) / f"abstraction-{'-'.join(map(str, counts))}"
-    made = holdem.train_blueprint(
-        holdem.BetMenu.load(MENU),
-        holdem.build_abstraction(counts, out=folder)
-        if plan.folder is None
-        else holdem.Abstraction.load(folder, verify=False),
-        out=out / "hu20",
-        minutes=plan.minutes,
-        threads=1,
-        resume=True,
-        boards=0,
-    )
-    if made.seconds < 60 * plan.minutes:
-        raise KeyboardInterrupt
-    return play.BlueprintAgent(*made.strategy, name="hu20")
 
 
 def _limped(base: play.BlueprintAgent, flop: str) -> play.PublicHand:

@@ -63,8 +63,8 @@ def main(quick: bool, out: Path, *, record: bool | None = None) -> Report:
     Args:
         quick: two games of table 1 and three positions, one look-ahead each.
         out: folder.
-        record: also write the rows of this device to the study's folder as they come; by default
-            for the full run.
+        record: also write the result of this device to the study's folder when all rows are there;
+            by default for the full run.
     """
     record = not quick if record is None else record
     report = Report("kluss_table", quick, 0.0, [], columns=SHOWN, extra={"complete": False})
@@ -83,8 +83,6 @@ def main(quick: bool, out: Path, *, record: bool | None = None) -> Report:
             report.rows.append(measure(game, plies))
             report.seconds = before + time.perf_counter() - begin
             report.save(out)
-            if record:
-                report.record(RESULTS)
             print(f"{name} {plies or ''}: {report.rows[-1]['seconds']:.1f} s", flush=True)
     report.extra["complete"] = True
     report.save(out)

@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
+from experiments._blueprints import MENUS, abstraction_of, trained_agent
 from experiments._report import Report
 from jaxsolve import holdem
-from jaxsolve.caches import cache_folder
 from jaxsolve.files import load_arrays, save_arrays
 from jaxsolve.holdem import limited, play
 from jaxsolve.mccfr import Continuations, bias
@@ -140,8 +140,11 @@ def main(
     report = Report("modicum_hunl", quick, 0.0, rows, columns=COLUMNS)
     report.extra = {"plan": str(chosen), "complete": False}
     report.extra["paper_mbb"] = {"blueprint": [-57, -11], "search": [6, 11]}
-    base = _blueprint(chosen, chosen.menu, chosen.minutes, out)
-    other = _blueprint(chosen, chosen.other, 5 * chosen.minutes, out)
+    buckets = abstraction_of(chosen.buckets, chosen.folder, out)
+    base, other = (
+        trained_agent(MENUS / menu, buckets, out, minutes=minutes, sampler="external")
+        for menu, minutes in ((chosen.menu, chosen.minutes), (chosen.other, 5 * chosen.minutes))
+    )
     guess = limited.beyond(base.view, Continuations(base.sums, bias(10, 1)))
     stack = base.game.menu.stack
     for name in chosen.agents:
@@ -173,31 +176,6 @@ def main(
     if record:
         report.record(RESULTS)
     return report
-
-
-def _blueprint(plan: Plan, menu: str, minutes: float, out: Path) -> play.BlueprintAgent:
-    """Returns a trained blueprint.
-
-    Raises:
-        KeyboardInterrupt: after Ctrl-C, which the training itself ends without one.
-    """
-    counts = (plan.buckets,) * 3
-    folder = plan.folder or (cache_folder() or out) / f"abstraction-{'-'.join(map(str, counts))}"
-    made = holdem.train_blueprint(
-        holdem.BetMenu.load(ROOT / "examples" / "menus" / menu),
-        holdem.build_abstraction(counts, out=folder)
-        if plan.folder is None
-        else holdem.Abstraction.load(folder, verify=False),
-        out=out / Path(menu).stem,
-        minutes=minutes,
-        sampler="external",
-        threads=1,
-        resume=True,
-        boards=0,
-    )
-    if made.seconds < 60 * minutes:
-        raise KeyboardInterrupt
-    return play.BlueprintAgent(*made.strategy, name=menu)
 
 
 def _agent(name: str, base: play.BlueprintAgent, plan: Plan) -> play.RangeAgent:

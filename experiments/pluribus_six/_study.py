@@ -22,17 +22,16 @@ from typing import Any
 
 import numpy as np
 
+from experiments._blueprints import MENUS, abstraction_of, trained_agent
 from experiments._report import Report
 from experiments.pluribus_six._parts import weights_and_pruning
 from jaxsolve import holdem
-from jaxsolve.caches import cache_folder
 from jaxsolve.files import load_arrays, save_arrays
 from jaxsolve.holdem import play
 
 COLUMNS = ("seat_type", "hands", "mbb", "se", "p", "estimator", "seconds_per_decision")
 SHOWN = (*COLUMNS, "mbb_paper", "se_paper")
 KIND = "positions of pluribus_six"
-MENUS = Path(__file__).parents[2] / "examples" / "menus"
 RESULTS = Path(__file__).parent / "results"
 ROUNDING = 1e-3
 """Standard errors of a strategy among its copies, mbb/h, which wins nothing but for rounding."""
@@ -123,12 +122,16 @@ def main(
     rows: list[dict[str, Any]] = []
     report = Report("pluribus_six", quick, 0.0, rows, columns=SHOWN)
     report.extra = {"plan": str(chosen), "complete": False}
-    base = _blueprint(chosen, out)
+    folder, searched = chosen.folder, chosen.search_buckets
+    buckets = abstraction_of(chosen.buckets, folder, out)
+    base = trained_agent(
+        MENUS / chosen.menu, buckets, out, minutes=chosen.minutes, bits=chosen.bits
+    )
     agent = play.SearchAgent(
         base,
         first=0,
         passes=dict.fromkeys(range(4), chosen.deals),
-        buckets=_abstraction(chosen.search_buckets, chosen, out),
+        buckets=None if searched is None else abstraction_of(searched, folder, out),
         iterations={2: 60, 3: 200},
         name="searcher",
     )
@@ -165,34 +168,6 @@ def main(
     if record:
         report.record(RESULTS)
     return report
-
-
-def _abstraction(count: int | None, plan: Plan, out: Path) -> holdem.Abstraction | None:
-    if count is None:
-        return None
-    if plan.folder is not None:
-        return holdem.Abstraction.load(plan.folder, verify=False)
-    counts = (count,) * 3
-    folder = (cache_folder() or out) / f"abstraction-{'-'.join(map(str, counts))}"
-    return holdem.build_abstraction(counts, out=folder)
-
-
-def _blueprint(plan: Plan, out: Path) -> play.BlueprintAgent:
-    buckets = _abstraction(plan.buckets, plan, out)
-    assert buckets is not None
-    made = holdem.train_blueprint(
-        holdem.BetMenu.load(MENUS / plan.menu),
-        buckets,
-        out=out / Path(plan.menu).stem,
-        minutes=plan.minutes,
-        threads=1,
-        bits=plan.bits,
-        resume=True,
-        boards=0,
-    )
-    if made.seconds < 60 * plan.minutes:
-        raise KeyboardInterrupt
-    return play.BlueprintAgent(*made.strategy, name=plan.menu)
 
 
 def _pace(agent: play.SearchAgent, stack: int, plan: Plan) -> float:

@@ -45,7 +45,7 @@ def check_game(text: str, *, listed: bool = True) -> None:
     Raises:
         ValueError: says which, and what to use instead.
     """
-    from jaxsolve.game import OPENSPIEL_PREFIX, load, registered
+    from jaxsolve.game import OPENSPIEL_PREFIX, PGX_LISTED, PGX_PREFIX, load, registered
 
     text = text.strip()
     entry = registered().get(text.removesuffix("()"))
@@ -55,11 +55,13 @@ def check_game(text: str, *, listed: bool = True) -> None:
             f"{text} has too many states to be listed. Use {entry.instead}, or smaller parameters, "
             f"such as {small!r}; jaxsolve play {text} plays it from its rules."
         )
-    if listed and text.startswith("pgx:") and "(" not in text and text != "pgx:tic_tac_toe":
+    board = text.removeprefix(PGX_PREFIX)
+    if listed and board != text and "(" not in board and board not in PGX_LISTED:
         load(text)  # says what there is, if this is not
         raise ValueError(
-            f"{text} has too many states to be listed. Use pgx:tic_tac_toe or a smaller board, "
-            f'such as "pgx:go(size=2)"; jaxsolve train and jaxsolve play {text} go by its rules.'
+            f"{text} has too many states to be listed. Use {PGX_PREFIX}{PGX_LISTED[0]} or a "
+            f'smaller board, such as "{PGX_PREFIX}go(size=2)"; jaxsolve train and jaxsolve play '
+            f"{text} go by its rules."
         )
     if text.startswith(OPENSPIEL_PREFIX):
         _try(text.removeprefix(OPENSPIEL_PREFIX).strip())

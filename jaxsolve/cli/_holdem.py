@@ -68,9 +68,7 @@ def solve(
     bits: Annotated[
         int | None, typer.Option(help="of each number that is kept, 32 or 16; what fits by default")
     ] = None,
-    threads: Annotated[
-        int | None, typer.Option(help="all processors by default", min=1, max=1024)
-    ] = None,
+    threads: _setup.Threads = None,
     pictures: Annotated[
         bool, typer.Option("--pictures", help="root.png, range_oop.png, range_ip.png, curve.png")
     ] = False,

@@ -21,9 +21,7 @@ def abstraction(
     buckets: Annotated[
         str, typer.Option(help="of each street, or of flop, turn and river: 200,200,200")
     ] = "200",
-    seed: Annotated[
-        int, typer.Option(help="of the samples and of k-means", min=0, max=2**31 - 1)
-    ] = 0,
+    seed: Annotated[int, _setup.seed("of the samples and of k-means")] = 0,
 ) -> None:
     """Build a card abstraction: the bucket of every hand on every flop, turn and river.
 

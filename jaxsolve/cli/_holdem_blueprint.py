@@ -40,9 +40,9 @@ def blueprint(
             help="external: a deal a pass; vector: all hands of a board, the default heads-up"
         ),
     ] = None,
-    threads: Annotated[int | None, typer.Option(help="all processors by default", min=1)] = None,
+    threads: _setup.Threads = None,
     bits: Annotated[int, typer.Option(help="of a table's entry, 32 or 16")] = 32,
-    seed: Annotated[int, typer.Option(help="of deals and choices", min=0, max=2**31 - 1)] = 0,
+    seed: Annotated[int, _setup.seed("of deals and choices")] = 0,
     boards: Annotated[int, typer.Option(help="of a measurement, 0 for none", min=0)] = 20,
     as_json: Annotated[
         bool, typer.Option("--json", help="one JSON object per measurement on standard output")
@@ -101,7 +101,7 @@ def blueprint(
 def positions(
     folder: Folder,
     hands: Annotated[int, typer.Option(help="that are played", min=2)] = 500_000,
-    seed: Annotated[int, typer.Option(help="of deals and actions", min=0, max=2**31 - 1)] = 0,
+    seed: Annotated[int, _setup.seed("of deals and actions")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object per position")] = False,
 ) -> None:
     """Show what each position of a blueprint wins from itself, and how often it opens."""

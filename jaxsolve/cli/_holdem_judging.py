@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from jaxsolve.cli import _setup
 from jaxsolve.cli._holdem_blueprint import Folder
 from jaxsolve.cli._holdem_play import stack_of
 
@@ -20,7 +21,7 @@ def lbr(
     boards: Annotated[int, typer.Option(help="sampled boards, each in both seats", min=2)] = 20,
     raises: Annotated[bool, typer.Option(help="whether the responder raises, too")] = True,
     runouts: Annotated[int, typer.Option(help="by which it judges hands", min=1)] = 64,
-    seed: Annotated[int, typer.Option(help="of boards and runouts", min=0, max=2**31 - 1)] = 0,
+    seed: Annotated[int, _setup.seed("of boards and runouts")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
 ) -> None:
     """Bound the exploitability of a heads-up agent from below, by local best response.
@@ -65,7 +66,7 @@ def best_response(
     folder: Folder,
     flops: Annotated[int, typer.Option(help="that are sampled", min=1)] = 2,
     turns: Annotated[int, typer.Option(help="that are sampled for each flop", min=1)] = 2,
-    seed: Annotated[int, typer.Option(help="of the boards", min=0, max=2**31 - 1)] = 0,
+    seed: Annotated[int, _setup.seed("of the boards")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
 ) -> None:
     """Show what the exact best response to a heads-up blueprint wins on sampled boards.

@@ -46,9 +46,7 @@ def match(
     hands: Annotated[
         int | None, typer.Option(help="play hand by hand, so many hands", min=2)
     ] = None,
-    seed: Annotated[
-        int, typer.Option(help="of the boards, deals and actions", min=0, max=2**31 - 1)
-    ] = 0,
+    seed: Annotated[int, _setup.seed("of the boards, deals and actions")] = 0,
     stack: Stack = None,
     out: _setup.Out = None,
     resume: Annotated[bool, typer.Option("--resume", help="go on in --out")] = False,
@@ -143,7 +141,7 @@ def serve(
     players: Players = None,
     seed: Annotated[
         int | None,
-        typer.Option(help="of cards and decisions; by default nobody knows", min=0, max=2**31 - 1),
+        _setup.seed("of cards and decisions; by default nobody knows"),
     ] = None,
 ) -> None:
     """Play hands with whoever connects, by the lines of the ACPC; Ctrl-C ends it.
@@ -190,7 +188,7 @@ def join(
     players: Players = None,
     limit: Annotated[float, typer.Option(help="seconds without a line", min=0.01)] = 600.0,
     seconds: Seconds = None,
-    seed: Annotated[int, typer.Option(help="of decisions", min=0, max=2**31 - 1)] = 0,
+    seed: Annotated[int, _setup.seed("of decisions")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
 ) -> None:
     """Play at the table of a dealer that listens, by the lines of the ACPC, until it hangs up."""

@@ -49,9 +49,7 @@ def play(
     iterations: Annotated[int, typer.Option(help="of each search, or of the equilibrium")] = 300,
     matches: Annotated[int, typer.Option(help="how many; 0 for no end")] = 0,
     seat: Annotated[int, typer.Option(help="your seat in the first match; then by turns")] = 0,
-    seed: Annotated[
-        int, typer.Option(help="of the cards and of the agent", min=0, max=2**31 - 1)
-    ] = 0,
+    seed: Annotated[int, _setup.seed("of the cards and of the agent")] = 0,
     seconds: Annotated[float, typer.Option(help="of a move of obscuro and klss")] = 1.0,
     pgn: Annotated[
         Path | None, typer.Option(help="append finished games to this file (dark chess)")

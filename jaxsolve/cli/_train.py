@@ -30,9 +30,7 @@ def train(
     max_moves: Annotated[
         int | None, typer.Option(help="moves after which an episode is a draw", min=1)
     ] = None,
-    seed: Annotated[
-        int, typer.Option(help="of the network and of everything random", min=0, max=2**31 - 1)
-    ] = 0,
+    seed: Annotated[int, _setup.seed("of the network and of everything random")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="go on from the checkpoint")] = False,
     devices: _setup.Devices = None,
     distributed: Annotated[
@@ -46,7 +44,9 @@ def train(
     `learn.preset("generic")`. `jaxsolve play GAME --net OUT/network` plays it.
     """
     _setup.check_out(out)
-    check_game(game, listed=not game.strip().startswith("pgx:"))
+    from jaxsolve.game import PGX_PREFIX
+
+    check_game(game, listed=not game.strip().startswith(PGX_PREFIX))
     _setup.start_jax(devices=devices, distributed=distributed)
     import jax
 
@@ -84,7 +84,7 @@ def train(
     except KeyboardInterrupt:
         print(f"stopped; add --resume to go on from {out}", file=sys.stderr)
         raise typer.Exit(130) from None
-    if not js.devices.is_first_host():
+    if not js.hosts.is_first():
         return
     nets.save_net(trained.net, out / "network")
     row = trained.curve[-1]

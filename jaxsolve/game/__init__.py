@@ -33,6 +33,8 @@ from jaxsolve.game._optional import transition_name as transition_name
 from jaxsolve.game._parameters import Range as Range
 from jaxsolve.game._parameters import checked as checked
 from jaxsolve.game._parameters import converted as converted
+from jaxsolve.game._pgx import PGX_LISTED as PGX_LISTED
+from jaxsolve.game._pgx import PGX_PREFIX as PGX_PREFIX
 from jaxsolve.game._pgx import PgxGame as PgxGame
 from jaxsolve.game._pgx import load_pgx as load_pgx
 from jaxsolve.game._protocol import Game as Game

@@ -25,7 +25,7 @@ from jaxsolve.game._optional import Seen
 from jaxsolve.game._strings import pointing, read, unknown
 from jaxsolve.types import NOTHING, TERMINAL, Array
 
-PREFIX = "pgx:"
+PGX_PREFIX = "pgx:"
 """What the string of a game of pgx starts with."""
 
 GAMES = (
@@ -42,6 +42,9 @@ GAMES = (
     "tic_tac_toe",
 )
 """What can be loaded; `go` has the parameters of `pgx.go.Go`, the others have none."""
+
+PGX_LISTED = ("tic_tac_toe",)
+"""Those without parameters whose states can be listed."""
 
 _BOARDS = {"pgx:tic_tac_toe": (3, 3), "pgx:connect_four": (6, 7)}
 """Rows and columns of the boards that can be drawn from the moves."""
@@ -162,7 +165,7 @@ def load_pgx(text: str) -> PgxGame:
         ValueError: there is no such game or parameter, or the game has hidden information or
             chance inside its steps.
     """
-    text = text.strip().removeprefix(PREFIX).strip()
+    text = text.strip().removeprefix(PGX_PREFIX).strip()
     name, parameters = read(text, kind="pgx game", example="connect_four", name=r"[\w-]+")
     if name in HIDDEN:
         raise ValueError(
@@ -211,7 +214,7 @@ def _make(name: str, parameters: tuple[tuple[str, Any], ...]) -> PgxGame:
         start = jax.tree.map(lambda x: np.asarray(jnp.asarray(x)), start)
     given = ",".join(f"{key}={value}" for key, value in parameters)
     return PgxGame(
-        name=f"{PREFIX}{name}({given})" if given else f"{PREFIX}{name}",
+        name=f"{PGX_PREFIX}{name}({given})" if given else f"{PGX_PREFIX}{name}",
         num_actions=int(start.legal_action_mask.shape[0]),
         env=env,
         start=start,

@@ -100,7 +100,7 @@ def load(text: str, table: Mapping[str, Entry] | None = None) -> Game:
         raise ValueError(f'{text!r} is no game string: write one such as "leduc(ranks=3)"')
     if text.lstrip().startswith(OPENSPIEL_PREFIX):
         return load_openspiel(text)
-    if text.lstrip().startswith(_pgx.PREFIX):
+    if text.lstrip().startswith(_pgx.PGX_PREFIX):
         return _pgx.load_pgx(text)
     in_file = _file.split_file(text)
     if in_file is not None:

@@ -114,24 +114,22 @@ def solve_batch(
             no sense.
     """
     members = _members(trees, solvers)
-    tree = members[0][0]
     if devices is not None:
         mesh = make_mesh(devices)
     else:
         mesh = chosen() or make_mesh(jax.local_devices())
     with jax.set_mesh(mesh):
-        return _solve(members, tree, iterations, measure_every, chunk, mesh)
+        return _solve(members, iterations, measure_every, chunk, mesh)
 
 
 def _solve(
     members: list[tuple[PublicTree, Solver]],
-    tree: PublicTree,
     iterations: int,
     measure_every: int | None,
     chunk: int | None,
     mesh: Mesh,
 ) -> BatchResult:
-    size, start = len(members), time.perf_counter()
+    size, tree, start = len(members), members[0][0], time.perf_counter()
     if chunk is None:
         chunk = _default_chunk(tree, mesh.devices.flat[0].platform)
     chunk = max(1, min(chunk, -(-size // mesh.size)))

@@ -94,7 +94,9 @@ def played(mind: Any, policy: js.Policy, place: Any = None) -> set[tuple[int, in
     "actions",
     [
         None,
-        1,  # a search in a search; the first tree ends before player 1 acts
+        # A search in a search; one action deep, the first tree ends before player 1 acts.
+        1,
+        2,
     ],
 )
 def test_the_agent_plays_the_composed_search(actions: int | None):

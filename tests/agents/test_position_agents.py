@@ -59,13 +59,14 @@ def test_a_match_is_played_and_the_true_position_is_always_possible(kind: str):
     assert carried > 0
 
 
-@pytest.mark.slow  # compiles three searches
+@pytest.mark.slow  # compiles four searches
 def test_determinised_search_takes_a_king_and_sees_a_reply():
     """White can take the king; in the second position a knight, or a pawn about to promote."""
     takes = games.load("dark_chess(fen=k3/4/4/R2K_w,plies=4)")
-    match = played(takes, [agents.determinized(takes, depth=1), agents.uniform()])
-    assert takes.action_name(0, int(match.actions[0, 0])) == "a1a4"
-    assert float(match.utility[0, 0]) == 1
+    for depth in (1, 2):
+        match = played(takes, [agents.determinized(takes, depth=depth), agents.uniform()])
+        assert takes.action_name(0, int(match.actions[0, 0])) == "a1a4"
+        assert float(match.utility[0, 0]) == 1
     choice, first = games.load("dark_chess(fen=n4/2k2/5/R3p/K4_w,plies=2)"), []
     for depth in (1, 2):
         match = played(choice, [agents.determinized(choice, depth=depth), agents.uniform()])

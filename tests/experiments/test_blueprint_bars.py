@@ -28,7 +28,7 @@ def test_rows_and_a_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         call_boards=2,
         raise_boards=2,
         checkpoint_seconds=1,
-        folders={6: folder},
+        folder=folder,
     )
     quick = functools.partial(holdem.local_best_response, runouts=2)
     monkeypatch.setattr(holdem, "local_best_response", quick)

@@ -231,9 +231,7 @@ class _Grower:
         """Iterates as long as growth took, a few times at least."""
         begin = self.effort.clock()
         self.iterate(self.effort.iterations)
-        while self.effort.seconds is not None and not self.solver.exact:
-            if self.clock.over(share):
-                break
+        while self.timed and not self.clock.over(share):
             if self.effort.clock() - begin >= self.growing:
                 break
             self.iterate(1)
@@ -243,8 +241,13 @@ class _Grower:
         if self.effort.seconds is None:
             share = self.effort.last / (1 - self.effort.last)
             self.iterate(max(1, round(share * self.iterations)))
-        while self.effort.seconds is not None and not self.solver.exact and not self.clock.over():
+        while self.timed and not self.clock.over():
             self.iterate(1)
+
+    @property
+    def timed(self) -> bool:
+        """Whether iterations go on until time is up: not of what is solved exactly at once."""
+        return self.effort.seconds is not None and not self.solver.exact
 
     @property
     def full(self) -> bool:
