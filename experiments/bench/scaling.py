@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 import time
 from collections.abc import Callable
@@ -33,11 +32,8 @@ if __name__ == "__main__":  # as a script, this folder is on the path and the cl
     sys.path.insert(0, str(Path(__file__).parent.parent.parent))
 
 from experiments import Report
+from experiments.devices._hlo import collectives
 
-COLLECTIVE = re.compile(
-    r"= (.*?) (all-reduce|all-gather|all-to-all|collective-permute|reduce-scatter)(?:-start)?\("
-)
-SHAPE = re.compile(r"(pred|[suf]\d+|bf16)\[([\d,]*)\]")
 Program = tuple[Any, tuple[Any, ...], dict[str, Any]]
 """A jitted function and its arguments."""
 
@@ -99,7 +95,7 @@ def measured(make: Callable[[int], Program], batch: int, count: int, seconds: fl
             jax.block_until_ready(function(*arguments, **static))
             calls += 1
         wall, busy = time.perf_counter() - start, time.process_time() - busy
-    moved = [_bytes(shape) for shape, _ in COLLECTIVE.findall(text)]
+    moved = collectives(text)
     return {
         "batch": batch,
         "devices": count,
@@ -108,18 +104,6 @@ def measured(make: Callable[[int], Program], batch: int, count: int, seconds: fl
         "collectives": len(moved),
         "bytes": sum(moved),
     }
-
-
-def _bytes(shapes: str) -> int:
-    """Returns the size of the results of a collective, from its type in the compiled text."""
-    total = 0
-    for kind, sizes in SHAPE.findall(shapes):
-        bits = 8 if kind == "pred" else int(kind.lstrip("sufb"))
-        count = 1
-        for size in filter(None, sizes.split(",")):
-            count *= int(size)
-        total += count * bits // 8
-    return total
 
 
 def main(quick: bool, out: Path) -> Report:

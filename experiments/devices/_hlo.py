@@ -119,6 +119,16 @@ def kernels(text: str) -> list[Kernel]:
     return _kernels(_computations(text), _counted(text), False)
 
 
+def collectives(text: str) -> list[int]:
+    """Returns the bytes that each exchange between devices in a whole program leaves."""
+    return [
+        _written(x)
+        for body in _computations(text).values()
+        for x in body
+        if x.opcode.removesuffix("-start") in COLLECTIVES
+    ]
+
+
 def has_loop(text: str) -> bool:
     """Returns whether a program has a loop, of which then one iteration is counted."""
     return bool(_BODY.search(text))
