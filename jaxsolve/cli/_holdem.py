@@ -69,6 +69,7 @@ def solve(
         int | None, typer.Option(help="of each number that is kept, 32 or 16; what fits by default")
     ] = None,
     threads: _setup.Threads = None,
+    devices: _setup.Devices = None,
     pictures: Annotated[
         bool, typer.Option("--pictures", help="root.png, range_oop.png, range_ip.png, curve.png")
     ] = False,
@@ -84,7 +85,7 @@ def solve(
     _setup.check_out(out)
     if resume and out is None:
         raise ValueError("--resume needs --out, the directory of the run to continue")
-    _setup.start_jax(x64=x64)
+    _setup.start_jax(x64=x64, devices=devices)
     import logging
 
     from jaxsolve import holdem as he

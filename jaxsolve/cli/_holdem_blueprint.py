@@ -41,6 +41,7 @@ def blueprint(
         ),
     ] = None,
     threads: _setup.Threads = None,
+    devices: _setup.Devices = None,
     bits: Annotated[int, typer.Option(help="of a table's entry, 32 or 16")] = 32,
     seed: Annotated[int, _setup.seed("of deals and choices")] = 0,
     boards: Annotated[int, typer.Option(help="of a measurement, 0 for none", min=0)] = 20,
@@ -58,6 +59,7 @@ def blueprint(
     _setup.check_out(out)
     if minutes is None and passes is None:
         raise ValueError("say when to stop: --minutes 20, or --passes 10000000")
+    _setup.start_jax(devices=devices)
     import logging
     import os
 

@@ -90,11 +90,13 @@ def batch(
     target: Annotated[str, typer.Option(help='"0.5%" of the pot, or chips')] = "0.5%",
     solver: Annotated[str, typer.Option(help="such as dcfr or pcfr+")] = "dcfr",
     iterations: Annotated[int, typer.Option(help="at most, of each board", min=1)] = 10_000,
+    devices: _setup.Devices = None,
     keep: Annotated[bool, typer.Option(help="the solutions, too")] = True,
     picture: Annotated[bool, typer.Option("--picture", help="draw report.png")] = False,
 ) -> None:
     """Solve a spot on many boards. Boards that are in --out already are not solved again."""
     _setup.check_out(out)
+    _setup.start_jax(devices=devices)
     from jaxsolve import holdem as he
 
     chosen = _boards(boards)

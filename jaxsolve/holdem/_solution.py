@@ -1,7 +1,8 @@
 """What the policies of a spot do and are worth, board by board.
 
-Sequences are numbered as in `BettingRows`; hands are those of the spot. There are two forms: the
-averages that native code has made, and a policy on the tensors.
+Sequences are numbered as in `BettingRows`; hands are those of the spot. There are two forms:
+averages board by board, as native code and devices that share boards make them, and a policy on the
+tensors.
 """
 
 from __future__ import annotations
@@ -67,13 +68,14 @@ class Solution(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Averages:
-    """Averages of own reaches that native code has made.
+    """Averages of own reaches, board by board.
 
     Attributes:
         spot: the tree.
         mean: per player, [rows, H], see `SpotState`.
         scale: per player, float32 [rows] of numbers of 16 bits, else [0].
-        engine: for values; its solver does not matter.
+        engine: of native code, for values; its solver does not matter. None: they are computed on
+            the tensors of the whole spot.
     """
 
     spot: SpotTree
@@ -98,7 +100,8 @@ class Averages:
 
     def values(self, player: int, street: int, board: int) -> tuple[np.ndarray, np.ndarray]:
         """See `Solution`."""
-        assert self.engine is not None
+        if self.engine is None:
+            return self._on_tensors.values(player, street, board)
         found = self.engine.values(self._state, player, street, board)
         now, best = (self._spread(player, x, np.nan) for x in found)
         return now, best
@@ -124,6 +127,10 @@ class Averages:
             arrays[f"mean_{i}"], arrays[f"scale_{i}"] = self.mean[i], self.scale[i]
         save_arrays(path, {"kind": KIND, **spot_identity(self.spot)}, arrays)
 
+    @functools.cached_property
+    def _on_tensors(self) -> OnTensors:
+        return OnTensors(self.spot, self.policy)
+
     @property
     def _state(self) -> SpotState:
         none = [np.zeros((0, m.shape[1]), np.float32) for m in self.mean]
@@ -133,7 +140,7 @@ class Averages:
         first = self.spot.offset(player, street, board)
         at = slice(first, first + self.spot.numbers.streets[street].sequences[player])
         rows = self.mean[player][at]
-        return rows if rows.dtype == np.float32 else rows * self.scale[player][at, None]
+        return rows if rows.dtype.kind == "f" else rows * self.scale[player][at, None]
 
     def _spread(self, player: int, rows: np.ndarray, missing: float) -> np.ndarray:
         """Returns rows of the player's hands as rows of all hands."""
@@ -225,8 +232,7 @@ def load_solution(spot: SpotTree, path: Path) -> Solution:
     mean, scale = ([arrays[f"{name}_{i}"] for i in range(2)] for name in ("mean", "scale"))
     bits = 8 * mean[0].dtype.itemsize
     engine = spot_engine(spot, dcfr(), bits=bits) if runs_native(spot) else None
-    found = Averages(spot, mean, scale, engine)
-    return found if engine is not None else OnTensors(spot, found.policy)
+    return Averages(spot, mean, scale, engine)
 
 
 @functools.partial(jax.jit, static_argnames="player")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 import os
 import re
 import time
@@ -16,6 +17,7 @@ import numpy as np
 from jaxsolve.evaluate import expected_values, exploitability
 from jaxsolve.game import Range, checked
 from jaxsolve.holdem._engine import SpotEngine, spot_engine
+from jaxsolve.holdem._parts import PartsEngine, shared_by
 from jaxsolve.holdem._result import SpotResult
 from jaxsolve.holdem._safe_root import SafeRoot
 from jaxsolve.holdem._solution import OnTensors, Solution, averages
@@ -34,6 +36,8 @@ from jaxsolve.solvers import (
 from jaxsolve.solvers import solve as solve_tree
 from jaxsolve.tree import Policy, check_fits, run_bytes
 from jaxsolve.waiting import waiting
+
+log = logging.getLogger("jaxsolve")
 
 
 @checked
@@ -55,6 +59,8 @@ def solve(
     root: SafeRoot | None = None,
 ) -> SpotResult:
     """Solves a spot: on a CPU with a compiler in C++, elsewhere in JAX.
+
+    In JAX, devices that share batches (`jaxsolve.devices.use`) share the boards of a spot.
 
     Args:
         spot: a spot, its tree (with locks, say), or the path of a SPOT.toml.
@@ -98,10 +104,19 @@ def solve(
         "describe": lambda chips: f"{chips:.3g} chips = {100 * chips / pot:.3g}% of the pot",
     }
     engine = spot_engine(ready, chosen, bits=bits, threads=threads, root=root)
+    if engine is None and (mesh := shared_by(ready)) is not None:
+        start = time.perf_counter()
+        with waiting("cutting the boards into parts", show=progress):
+            parts = PartsEngine(ready, chosen, mesh)
+        built = time.perf_counter() - start
+        run = drive(parts, **options, begin=begin)
+        return _result(parts.spot, parts.averages(run.state), run, built)
     if engine is None:
         result = solve_tree(ready.tree, chosen, **options)
         built = ready.tree.info.build_seconds
         return _result(ready, OnTensors(ready, result.policy), result, built)
+    if shared_by(ready) is not None:
+        log.info("C++ solves this spot on the threads of the processor, not on devices of JAX")
     start = time.perf_counter()
     with waiting("making tables of boards", show=progress):
         ready.tables  # noqa: B018  # made when first asked for

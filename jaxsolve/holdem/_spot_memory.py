@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import jax
 import numpy as np
 
-from jaxsolve import native
+from jaxsolve import devices, native
 from jaxsolve.holdem._betting_tree import BettingTree, Kind
 from jaxsolve.holdem._runouts import Runouts
 from jaxsolve.tree import check_fits, float_type, free_bytes, run_bytes
@@ -108,7 +108,8 @@ def check_spot(spot: SpotTree) -> None:
         MemoryError: it does not fit even with 16 bits; says how much each part needs.
     """
     if not runs_native(spot):
-        check_tensors(spot.name, spot.betting, spot.streets, len(spot.hands))
+        if devices.chosen() is None:  # else their parts are checked when they are known
+            check_tensors(spot.name, spot.betting, spot.streets, len(spot.hands))
         return
     bits = choose_bits(spot)
     need = spot_bytes(spot, bits)
@@ -119,8 +120,17 @@ def check_spot(spot: SpotTree) -> None:
     check_fits(spot.name, need.total, what=parts, instead=INSTEAD)
 
 
-def check_tensors(name: str, betting: BettingTree, streets: Sequence[Runouts], hands: int) -> int:
+def check_tensors(
+    name: str, betting: BettingTree, streets: Sequence[Runouts], hands: int, *, parts: int = 1
+) -> int:
     """Logs what a run on the tensors needs and returns it in bytes.
+
+    Args:
+        name: of the spot.
+        betting: its betting.
+        streets: its boards, or those of one of several parts.
+        hands: H.
+        parts: how many such parts there are, each on a device; those of a CPU share its memory.
 
     Raises:
         MemoryError: the device has less free.
@@ -131,6 +141,9 @@ def check_tensors(name: str, betting: BettingTree, streets: Sequence[Runouts], h
     matrices = sum(len(streets[s].boards) for s in all_in) * hands * hands
     needed = run_bytes(actions * hands, tensors=matrices * float_type().itemsize)
     what = f"{actions:,} actions of public states x {hands} hands"
+    if parts > 1:
+        needed *= parts if jax.default_backend() == "cpu" else 1
+        what += f" on each of {parts} devices"
     check_fits(name, needed, what=what, instead=INSTEAD)
     return needed
 

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import os
 import time
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -162,14 +163,7 @@ class SpotTree:
         if "tensors" not in self._shared:
             begin = time.perf_counter()
             check_tensors(self.name, self.betting, self.streets, len(self.hands))
-            tensors, rows = public_tree(
-                self.betting,
-                self.streets,
-                self.hands,
-                self.ranges[:, self.hands],
-                rake=self.rake,
-                operator=self.operator or choose_operator(),
-            )
+            tensors, rows = self._numbers_of(self.operator or choose_operator())
             tree = to_device(tensors, self.name)
             street = self.betting.street
             info = SpotInfo(
@@ -190,6 +184,31 @@ class SpotTree:
             )
             self._shared["tensors"] = tree.replace(names=info), rows
         return self._shared["tensors"]
+
+    def _numbers_of(
+        self, operator: str, parts: int = 1
+    ) -> tuple[PublicTree, tuple[PlayerRows, PlayerRows]]:
+        """Returns numpy tensors, and where their rows lie; see `public_tree`."""
+        ranges = self.ranges[:, self.hands]
+        return public_tree(
+            *(self.betting, self.streets, self.hands, ranges),
+            rake=self.rake,
+            operator=operator,
+            parts=parts,
+        )
+
+    def part(self, streets: Sequence[Runouts], parts: int) -> SpotTree:
+        """Returns one of several parts, its tensors on the host; see `tree.Shared`.
+
+        Args:
+            streets: the first one, and this part's boards of those that follow.
+            parts: how many there are.
+        """
+        part = dataclasses.replace(self, streets=tuple(streets), _shared={})
+        operator = self.operator or choose_operator()
+        operator = "prefix" if operator == "native" else operator
+        part._shared["tensors"] = part._numbers_of(operator, parts)
+        return part
 
     def __repr__(self) -> str:
         locks = f", {len(self.locks)} locked" if self.locks else ""

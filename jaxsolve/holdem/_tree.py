@@ -27,6 +27,7 @@ from jaxsolve.tree import (
     SequenceLayout,
     float_type,
     player_tree,
+    shared_levels,
 )
 
 
@@ -57,6 +58,7 @@ def public_tree(
     *,
     rake: Rake = Rake(),  # noqa: B008
     operator: str = "prefix",
+    parts: int = 1,
 ) -> tuple[PublicTree, tuple[PlayerRows, PlayerRows]]:
     """Returns numpy tensors of a spot, and where its rows lie.
 
@@ -67,6 +69,7 @@ def public_tree(
         ranges: float [2, H], weights of each player's hands.
         rake: taken from the winner.
         operator: one of `OPERATORS`; the dense forms, made for accelerators, have no padding.
+        parts: how many trees the boards after the first street are cut into, of which this is one.
     """
     pairs = float(ranges[0] @ compatible(hands) @ ranges[1])
     players, tables = zip(
@@ -76,6 +79,9 @@ def public_tree(
         ),
         strict=True,
     )
+    if parts > 1:
+        pairs_of = zip(players, tables, strict=True)
+        players = tuple(_sharing(betting, player, rows, parts) for player, rows in pairs_of)
     placed = []
     for group in leaf_groups(betting, len(streets), rake):
         outs = streets[group.street]
@@ -87,6 +93,8 @@ def public_tree(
         boards = outs.boards
         matrix = _mean_matrices(hands, streets, group.street) if group.pays == Pays.ALL_IN else None
         amount = group.amount[None] * chance
+        if group.street == 0 and group.pays != Pays.ALL_IN:  # a part has its share of runouts
+            amount = amount / parts
         placed.append(Placed(group.pays, boards, hangs, amount, matrix, group.street))
     leaves = payoffs(hands, placed, [t.place.size for t in tables], operator)
     return PublicTree(players, (leaves,)), tables
@@ -148,6 +156,15 @@ def _player(
     return tree, PlayerRows(at, board, rows, place, last)
 
 
+def _sharing(betting: BettingTree, player: PlayerTree, rows: PlayerRows, parts: int) -> PlayerTree:
+    """Returns a player's sequences, those of the first street marked: every part has them."""
+    form = rows.rows
+    first = (betting.street[rows.node] == 0)[form.row_of]
+    on_all = np.zeros(rows.place.size, bool)
+    on_all[rows.place.sequence[form.roots :][first]] = True
+    return dataclasses.replace(player, shared=shared_levels(player, on_all, parts))
+
+
 def _symmetry(
     betting: BettingTree,
     streets: Sequence[Runouts],
@@ -189,17 +206,18 @@ def _mean_matrices(hands: np.ndarray, streets: Sequence[Runouts], street: int) -
     sums: Any = None
     for at in range(len(streets) - 2, street - 1, -1):
         upper, lower = streets[at], streets[at + 1]
-        means = np.zeros((len(upper.boards), size, size), np.float32)
+        means = np.zeros((len(upper.boards), size, size), float_type())
         for b, top in enumerate(lower.parent):
             matrix = showdown_signs(ranked[b]) if sums is None else sums[b]
-            means[top] += matrix * np.float32(below[b] if sums is None else 1)
+            means[top] += matrix * means.dtype.type(below[b] if sums is None else 1)
         for top, group in enumerate(upper.group):
             if len(group) > 1:
                 images = [where[permuted_hands(p)[hands]] for p in group]
                 means[top] = np.mean([means[top][np.ix_(i, i)] for i in images], 0)
         sums = means
     sums = sums * compatible(hands)
-    return (sums / streets[street].weight[:, None, None]).astype(float_type())
+    weight = streets[street].weight
+    return (sums / np.where(weight > 0, weight, 1)[:, None, None]).astype(float_type())
 
 
 def _join(parts: list[np.ndarray]) -> np.ndarray:

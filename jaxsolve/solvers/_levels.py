@@ -39,6 +39,7 @@ from jaxsolve.tree import (
     Blocks,
     PlayerTree,
     PublicTree,
+    Shared,
     leaf_values,
     mean_over,
     split_blocks,
@@ -182,7 +183,19 @@ def _update(
         more = values - take(below, level.row, level.one_hot)
         gained.insert(0, more if level.legal is None else more * _along(level.legal, more))
     kept = regret * jnp.where(regret > 0, numbers.positive, numbers.negative)
-    return jnp.maximum(numbers.least, kept + jnp.concatenate(gained))
+    return jnp.maximum(numbers.least, kept + _total(player, levels, jnp.concatenate(gained)))
+
+
+def _total(player: PlayerTree, levels: list[_Level], gained: Array) -> Array:
+    """Returns what sequences gained, summed over devices where the tree is one of several parts.
+
+    All is linear in the values of leaves once the policy is known, so one sum at the end will do.
+    """
+    if player.shared is None:
+        return gained
+    pairs = zip(player.shared, levels, strict=True)
+    every = jnp.concatenate([shared.sequence + level.start for shared, level in pairs])
+    return Shared(every, every[:0]).total(gained)
 
 
 def _reach(player: PlayerTree, levels: list[_Level], regret: Array) -> Array:

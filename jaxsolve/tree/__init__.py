@@ -68,5 +68,7 @@ from jaxsolve.tree._public_tree import reach_of as reach_of
 from jaxsolve.tree._public_tree import split_blocks as split_blocks
 from jaxsolve.tree._public_tree import uniform as uniform
 from jaxsolve.tree._public_tree import values_of as values_of
+from jaxsolve.tree._shared import Shared as Shared
+from jaxsolve.tree._shared import shared_levels as shared_levels
 from jaxsolve.tree._states import StateTable as StateTable
 from jaxsolve.tree._states import describe_path as describe_path

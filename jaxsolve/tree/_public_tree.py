@@ -20,11 +20,13 @@ from typing import Any, Protocol
 import jax
 import jax.numpy as jnp
 
+from jaxsolve.devices import AXIS
 from jaxsolve.plot import Svg
 from jaxsolve.tree._gather import GatherSum, take
 from jaxsolve.tree._info import TreeInfo, info_of, listed
 from jaxsolve.tree._payoffs import SparsePayoffs, matrix_payoffs
 from jaxsolve.tree._public_nodes import PublicNode, draw_public, public_node
+from jaxsolve.tree._shared import Shared
 from jaxsolve.types import Array
 
 MATRIX_CELLS = 1 << 24
@@ -67,6 +69,7 @@ class PlayerTree:
         unpadded: there are hands, and no block has padding; solvers may then sweep whole levels.
         by_levels: solvers may sweep whole levels although there is padding (`laid_out`).
         one_hot: how they look entries up then, see `take`.
+        shared: per level, what every device has where the tree is one of several parts; else None.
     """
 
     levels: tuple[tuple[Block, ...], ...]
@@ -75,6 +78,7 @@ class PlayerTree:
     unpadded: bool = dataclasses.field(default=False, metadata={"static": True})
     by_levels: bool = dataclasses.field(default=False, metadata={"static": True})
     one_hot: bool = dataclasses.field(default=False, metadata={"static": True})
+    shared: tuple[Shared, ...] | None = None
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -263,6 +267,8 @@ def values_of(
         here = leaf_values[start:stop]
         if below is not None:
             here = here + player.children[depth + 1](below)
+        if player.shared is not None:
+            here = player.shared[depth].total(here)
         values, low = [], 0
         k -= len(level)
         for j, block in enumerate(level):
@@ -273,10 +279,14 @@ def values_of(
             out.insert(j, q)
             values.append(row_value(k + j, q))
             low += a * n
-        below = jnp.concatenate([*values, jnp.zeros_like(values[0][:1])])
+        rows = jnp.concatenate(values)
+        if player.shared is not None:
+            rows = player.shared[depth].counted(rows)
+        below = jnp.concatenate([rows, jnp.zeros_like(rows[:1])])
         stop = start
     root = leaf_values[:roots]
-    return tuple(out), root if below is None else root + player.children[0](below)
+    root = root if below is None else root + player.children[0](below)
+    return tuple(out), root if player.shared is None else jax.lax.psum(root, AXIS)
 
 
 def leaf_values(tree: PublicTree, player: int, reach: Sequence[Array]) -> Array:

@@ -13,7 +13,7 @@ import pytest
 
 import games
 import jaxsolve as js
-from jaxsolve import agents, devices, evaluate, hosts, learn, mccfr, nets
+from jaxsolve import agents, devices, evaluate, holdem, hosts, learn, mccfr, nets
 from jaxsolve.public import actions_limit, public_game, public_table
 from jaxsolve.search import growing_resolver, resolve_game, subgames
 
@@ -54,6 +54,46 @@ def boards() -> None:
     np.testing.assert_allclose(one.average, four.average, atol=1e-5)
     with devices.use("all"), pytest.raises(ValueError, match=r"6 boards .* 4 devices: use 4 or 8"):
         mccfr.VectorSampler(where, mccfr.Options(), boards=6)
+
+
+def spots(out: Path) -> None:
+    """A turn: 35 rivers, nine on each device, the last one of them not there."""
+    fields = {
+        "board": "Ts9s8s2h",
+        "pot": 100,
+        "stack": 150,
+        "rake": 0.05,
+        "rake_cap": 3,
+        "oop": "JJ,77,AKo,QJs",
+        "ip": "TT,66,AQo,KJs",
+        "sizes": {"bet": ["50%"], "raise": ["a"]},
+    }
+    whole = holdem.spot_tree(holdem.Spot.parse(fields), operator="dense")
+
+    def run(iterations: int, **options: Any) -> holdem.SpotResult:
+        return holdem.solve(
+            whole, iterations=iterations, target=None, measure_every=2, progress=False, **options
+        )
+
+    one, four = both(functools.partial(run, 4))
+    assert len(four.spot.streets[1].boards) == 35
+    np.testing.assert_allclose(four.curve.exploitability, one.curve.exploitability, rtol=1e-4)
+    for street, board, player in [(0, 0, 0), (0, 0, 1), (1, 0, 0), (1, 34, 1)]:
+        told = (
+            (x.solution.reach(player, street, board), *x.solution.values(player, street, board))
+            for x in (one, four)
+        )
+        for a, b in zip(*told, strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-4)
+    with devices.use("all"):
+        late = run(40)
+        run(20, out=out)
+        again = run(40, out=out, resume=True)
+    # Best responses are exact, and do not depend on how boards are shared.
+    gap = float(evaluate.exploitability(whole.tree, late.solution.policy))
+    assert gap < one.exploitability_chips / 4
+    np.testing.assert_allclose(late.exploitability_chips, gap, rtol=1e-4)
+    np.testing.assert_array_equal(late.curve.exploitability, again.curve.exploitability)
 
 
 def searches_and_matches() -> None:
@@ -134,6 +174,8 @@ if __name__ == "__main__":
     if part == "games":
         batches_of_games()
         boards()
+    elif part == "spots":
+        spots(folder)
     elif part == "searches":
         searches_and_matches()
         beliefs(folder)
