@@ -1,4 +1,6 @@
-"""Searches, sampled CFR and training on 1, 2 and 4 devices: `python experiments/bench/scaling.py`.
+"""Searches, sampled CFR, training and a spot on 1, 2 and 4 devices of one CPU.
+
+`python experiments/bench/scaling.py` writes a table.
 
 Strong scaling keeps the batch, weak scaling gives every device as much as one had. Forced devices
 of one CPU share its cores, so what they show is the price of sharing: processor seconds for a
@@ -14,7 +16,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 os.environ.setdefault("JAX_NUM_CPU_DEVICES", "4")
 
@@ -23,10 +25,12 @@ import jax.numpy as jnp
 
 import games
 import jaxsolve as js
-from jaxsolve import devices, learn, mccfr, nets
+from jaxsolve import devices, holdem, learn, mccfr, nets
+from jaxsolve.holdem._parts import PartsEngine, advance_parts
 from jaxsolve.learn._train import init_train, train_steps
 from jaxsolve.public import actions_limit, public_game, public_table
 from jaxsolve.search import growing_search, gt_cfr, subgames
+from jaxsolve.solvers import init_state, run
 
 if __name__ == "__main__":  # as a script, this folder is on the path and the clone is not
     sys.path.insert(0, str(Path(__file__).parent.parent.parent))
@@ -77,16 +81,52 @@ def training(batch: int) -> Program:
     return train_steps, (net, init_train(net, source, plan)), static
 
 
-PROGRAMS: dict[str, tuple[Callable[[int], Program], int]] = {
-    "GT-CFR searches": (searches, 256),
-    "sampled CFR": (sampled, 64),
-    "training step": (training, 256),
+def turn(rivers: int) -> Program:
+    """Four iterations of DCFR on a turn with 48 rivers and 28 hands; there are no more rivers."""
+    sizes = {"bet": ["50%"], "raise": ["a"]}
+    text = {"board": "Ts9s8s2h", "pot": 100, "stack": 400, "sizes": sizes}
+    ranges = {"oop": "JJ,77,AKo,QJs", "ip": "TT,66,AQo,KJs"}
+    spot = holdem.spot_tree(
+        holdem.Spot.parse(text | ranges), operator="dense", symmetric=False, check=False
+    )
+    assert len(spot.streets[1].boards) == rivers
+    mesh, count = devices.chosen(), jnp.int32(4)
+    if mesh is None or mesh.size == 1:
+        tree, function = spot.tree.replace(names=None), run
+        state = init_state(tree, js.dcfr())
+    else:
+        engine = PartsEngine(spot, js.dcfr(), mesh)
+        tree, function, state = engine.tree, advance_parts, engine.fresh()
+    # Compiled once more, around the programs that give their state away.
+    return jax.jit(lambda *given: function(*given)), (tree, js.dcfr(), state, count, count), {}
+
+
+class Scaled(NamedTuple):
+    """A program, and its batch on one device.
+
+    Attributes:
+        make: for a batch.
+        batch: of the strong form.
+        weak: whether larger batches exist.
+    """
+
+    make: Callable[[int], Program]
+    batch: int
+    weak: bool = True
+
+
+PROGRAMS = {
+    "GT-CFR searches": Scaled(searches, 256),
+    "sampled CFR": Scaled(sampled, 64),
+    "training step": Scaled(training, 256),
+    "one turn spot": Scaled(turn, 48, weak=False),
 }
 
 
 def measured(make: Callable[[int], Program], batch: int, count: int, seconds: float) -> dict:
     """Returns seconds a call and processor seconds a member, and what devices exchange."""
-    function, arguments, static = make(batch)
+    with devices.use(count):
+        function, arguments, static = make(batch)
     with devices.use(count), devices.meshed():
         text = function.lower(*arguments, **static).compile().as_text()
         jax.block_until_ready(function(*arguments, **static))
@@ -109,11 +149,12 @@ def measured(make: Callable[[int], Program], batch: int, count: int, seconds: fl
 def main(quick: bool, out: Path) -> Report:
     """Measures all programs on 1, 2 and 4 devices and writes the result."""
     start, report = time.perf_counter(), Report("scaling", quick, 0.0, [])
-    for name, (make, whole) in PROGRAMS.items():
-        batch = 8 if quick else whole
-        for scaling, count in (("one", 1), *((s, d) for s in ("strong", "weak") for d in (2, 4))):
+    for name, program in PROGRAMS.items():
+        batch = 8 if quick and program.weak else program.batch
+        kinds = ("strong", "weak") if program.weak else ("strong",)
+        for scaling, count in (("one", 1), *((s, d) for s in kinds for d in (2, 4))):
             size = batch * count if scaling == "weak" else batch
-            row = measured(make, size, count, 0.0 if quick else 2.0)
+            row = measured(program.make, size, count, 0.0 if quick else 2.0)
             report.rows.append({"program": name, "scaling": scaling, **row})
             report.seconds = time.perf_counter() - start
             report.save(out)

@@ -43,7 +43,7 @@ class Plan:
         menu: in `examples/menus`.
         buckets: of flop, turn and river each.
         seconds: of short trainings by both samplers, ascending.
-        minutes: of long trainings by vectors of hands, ascending.
+        minutes: of long trainings by external sampling, ascending.
         pass_seconds: of full vector passes, to count them.
         boards: of a match, the same in all of them.
         call_boards: of the local best response that only calls.
@@ -64,9 +64,9 @@ class Plan:
     folder: Path | None = dataclasses.field(default=None, repr=False)
 
     def run(self, sampler: str, *, threads: int = 1) -> Run:
-        """Returns a training; only that of vectors by one thread is long."""
+        """Returns a training; only that of external sampling by one thread is long."""
         short, long = tuple(x / 60 for x in self.seconds), self.minutes
-        times = {("vector", 1): (*short, *long), ("external", 1): short}
+        times = {("external", 1): (*short, *long), ("vector", 1): short}
         last = (self.seconds[-1] / 60,)
         return Run(sampler, self.buckets, 0, times.get((sampler, threads), last), threads)
 
@@ -152,17 +152,17 @@ def _bars(
     def match(first: tuple[Run, float], second: tuple[Run, float]) -> Measured:
         return _interval(holdem.range_match(trained(*first), trained(*second), boards=plan.boards))
 
-    def bound(minutes: float, raises: bool) -> Measured:
+    def bound(run: Run, minutes: float, raises: bool) -> Measured:
         boards = plan.raise_boards if raises else plan.call_boards
-        who = trained(vector, minutes)
+        who = trained(run, minutes)
         return _interval(holdem.local_best_response(who, boards=boards, raises=raises))
 
     def beats_uniform() -> Measured:
         uniform = game, holdem.uniform_sums(game)
-        return _interval(holdem.range_match(trained(vector, long), uniform, boards=plan.boards))
+        return _interval(holdem.range_match(trained(external, long), uniform, boards=plan.boards))
 
-    def shoves() -> Measured:
-        return _all_in_first(*trained(vector, middle))
+    def shoves(run: Run) -> Measured:
+        return _all_in_first(*trained(run, longer / 60))
 
     def passes() -> Measured:
         run = plan.run("external")
@@ -180,17 +180,24 @@ def _bars(
         gain = functools.partial(match, (run, longer / 60), (run, short / 60))
         yield name, run.sampler, "mbb/h", (150, None), gain
     response = "local best response"
-    for minutes, name in ((longer / 60, f"{longer:g} s"), (middle, f"{middle:g} min")):
-        raising = functools.partial(bound, minutes, raises=True)
-        yield f"{response} to {name}, raises, too", "vector", "mbb/h", (None, None), raising
-    yield "all-in first, off the menu", "vector", "mbb/h", (None, None), shoves
-    gain = functools.partial(match, (vector, long), (vector, middle))
-    yield f"{long:g} min beat {middle:g} min", "vector", "mbb/h", (50, None), gain
-    yield f"{long:g} min beat uniform play", "vector", "mbb/h", (1_500, None), beats_uniform
+    for run in (external, vector):
+        raising = functools.partial(bound, run, longer / 60, raises=True)
+        yield (
+            f"{response} to {longer:g} s, raises, too",
+            run.sampler,
+            "mbb/h",
+            (None, None),
+            raising,
+        )
+        first = functools.partial(shoves, run)
+        yield f"all-in first, to {longer:g} s", run.sampler, "mbb/h", (None, None), first
+    gain = functools.partial(match, (external, long), (external, middle))
+    yield f"{long:g} min beat {middle:g} min", "external", "mbb/h", (50, None), gain
+    yield f"{long:g} min beat uniform play", "external", "mbb/h", (1_500, None), beats_uniform
     for raises, most, what in ((False, 150, "only calls"), (True, 400, "raises, too")):
         name = f"{response} to {long:g} min, {what}"
-        measure = functools.partial(bound, long, raises=raises)
-        yield name, "vector", "mbb/h", (None, most), measure
+        measure = functools.partial(bound, external, long, raises=raises)
+        yield name, "external", "mbb/h", (None, most), measure
     for run in (external, vector):
         two = functools.partial(
             match, (plan.run(run.sampler, threads=2), longer / 60), (run, longer / 60)
@@ -214,7 +221,8 @@ def _full_passes(game: holdem.HoldemGame, seconds: float) -> Measured:
 def _all_in_first(game: holdem.HoldemGame, sums: np.ndarray) -> Measured:
     """Returns what the first player wins who moves in with the hands that gain by it, or folds.
 
-    Where the menu has no such bet, the blueprint answers as to its largest first raise.
+    It is a lower bound of what a best response wins; below 0 where calls are well chosen. A menu
+    without such a bet answers as to its largest first raise.
     """
     agent, stack = play.BlueprintAgent(game, sums, name="blueprint"), game.menu.stack
     hand = play.new_hand(game.menu.rules, stack)

@@ -54,7 +54,7 @@ class Plan:
     minutes: tuple[float, ...] = (2, 4, 10, 20, 40)
     seeds: int = 3
     reference: tuple[str, int] = ("external", 200)
-    menu: str = "hu100.toml"
+    menu: str = "hu100_plain.toml"
     boards: int = 100
     lbr_boards: int = 10
     response_boards: tuple[int, int] | None = (2, 2)

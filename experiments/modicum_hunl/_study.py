@@ -83,7 +83,7 @@ class Plan:
         *("blueprint", "turn and river", "turn and river, unsafe"),
         *("one value", "multi-valued", "network"),
     )
-    menu: str = "hu100.toml"
+    menu: str = "hu100_plain.toml"
     other: str = "hu100_other.toml"
     buckets: int = 200
     minutes: float = 4.0

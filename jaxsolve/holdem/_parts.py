@@ -98,7 +98,7 @@ class PartsEngine:
         """See `Engine`."""
         with devices.meshed():
             numbers = (jnp.asarray(n, jnp.int32) for n in (count, horizon))
-            return jax.block_until_ready(_advance(self.tree, self.solver, state, *numbers))
+            return jax.block_until_ready(advance_parts(self.tree, self.solver, state, *numbers))
 
     def measure(self, state: Any) -> tuple[float, np.ndarray]:
         """See `Engine`."""
@@ -168,7 +168,9 @@ def _fresh(tree: Any, solver: Solver) -> Any:
 
 
 @functools.partial(jax.jit, donate_argnames="state")
-def _advance(tree: Any, solver: Solver, state: Any, count: Array, horizon: Array) -> Any:
+def advance_parts(tree: Any, solver: Solver, state: Any, count: Array, horizon: Array) -> Any:
+    """Returns the states of all parts after further iterations (int32 [], traced)."""
+
     def one(tree: Any, state: Any) -> Any:
         return run(tree, solver, state, count, horizon)
 

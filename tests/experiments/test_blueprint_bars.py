@@ -44,7 +44,7 @@ def test_rows_and_a_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     before = json.loads((tmp_path / "result.json").read_text())["rows"]
     report = blueprint_bars.main(True, tmp_path, plan=plan, say=said.append)
     assert report.rows[: len(before)] == before
-    assert 3 <= len(before) < len(report.rows) == 13
+    assert 3 <= len(before) < len(report.rows) == 14
     assert json.loads((tmp_path / "result.json").read_text())["complete"]
     for row in report.rows:
         assert set(row) == set(blueprint_bars.COLUMNS)
@@ -53,7 +53,7 @@ def test_rows_and_a_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
             assert row["reached"] is None
         else:
             assert row["reached"] == ((least or -1e9) <= value <= (most or 1e9))
-        if row["unit"] == "mbb/h" and "off the menu" not in row["bar"]:
+        if row["unit"] == "mbb/h" and "all-in first" not in row["bar"]:
             assert row["low"] < value < row["high"]
     uniform = next(r for r in report.rows if "uniform" in r["bar"])
     assert uniform["value"] > 0
