@@ -1,6 +1,7 @@
 """Searches, sampled CFR, training and a spot on 1, 2 and 4 devices of one CPU.
 
-`python experiments/bench/scaling.py` writes a table.
+`python experiments/bench/scaling.py` writes a table, and what `_scaling_model` makes of eight and
+256 GPUs.
 
 Strong scaling keeps the batch, weak scaling gives every device as much as one had. Forced devices
 of one CPU share its cores, so what they show is the price of sharing: processor seconds for a
@@ -36,7 +37,10 @@ if __name__ == "__main__":  # as a script, this folder is on the path and the cl
     sys.path.insert(0, str(Path(__file__).parent.parent.parent))
 
 from experiments import Report
+from experiments.bench._scaling_model import Exchange, modelled, recorded_floors
 from experiments.devices._hlo import collectives
+from experiments.devices._programs import EXAMPLES
+from experiments.devices._programs import PROGRAMS as PROGRAMS_OF_USERS
 
 Program = tuple[Any, tuple[Any, ...], dict[str, Any]]
 """A jitted function and its arguments."""
@@ -146,6 +150,27 @@ def measured(make: Callable[[int], Program], batch: int, count: int, seconds: fl
     }
 
 
+def exchanged() -> list[Exchange]:
+    """Returns what larger programs exchange in a step.
+
+    Sums over boards: tables of regrets and averages, once for each player, and values of all
+    sequences on the turn; of training, the gradient of each parameter.
+    """
+    turn = holdem.Spot.load(EXAMPLES / "turn.toml")
+    spot = holdem.spot_tree(turn, check=False)
+    above = 4 * sum(spot.numbers.streets[0].sequences) * len(turn.hands)
+    _, (_, *tables) = PROGRAMS_OF_USERS["vectors of hands, 64 boards"].make("cpu")
+    table = public_table(games.load("leduc"))
+    net = nets.make_net(table, nets.ValueNetwork(64, 1), jax.random.key(0))
+    gradient = sum(x.nbytes for x in jax.tree.leaves(net.params))
+    return [
+        Exchange("1,024 GT-CFR searches, leduc", 0, 0),
+        Exchange("vectors of hands, 64 boards", 4, 2 * sum(x.nbytes for x in tables)),
+        Exchange("training by sound self-play, leduc", 1, gradient),
+        Exchange("turn, all hands", 2, above, weak=False),
+    ]
+
+
 def main(quick: bool, out: Path) -> Report:
     """Measures all programs on 1, 2 and 4 devices and writes the result."""
     start, report = time.perf_counter(), Report("scaling", quick, 0.0, [])
@@ -158,6 +183,8 @@ def main(quick: bool, out: Path) -> Report:
             report.rows.append({"program": name, "scaling": scaling, **row})
             report.seconds = time.perf_counter() - start
             report.save(out)
+    model = Report("scaling_model", quick, 0.0, modelled(exchanged(), recorded_floors()))
+    model.save(out / "model")
     return report
 
 
@@ -167,4 +194,5 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path, default=Path("runs/scaling"), help="folder")
     given = parser.parse_args()
     main(given.quick, given.out)
-    print((given.out / "scaling.md").read_text())
+    for part in ("scaling.md", "model/scaling_model.md"):
+        print((given.out / part).read_text())
