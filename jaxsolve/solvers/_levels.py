@@ -27,7 +27,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -39,11 +39,11 @@ from jaxsolve.tree import (
     Blocks,
     PlayerTree,
     PublicTree,
-    Shared,
     leaf_values,
     mean_over,
     split_blocks,
     take,
+    total_over_devices,
 )
 from jaxsolve.types import Array
 
@@ -55,14 +55,14 @@ class Carry(NamedTuple):
         regret: [E, H], cumulative.
         reach: [S, H], own reach under the policy that follows from it.
         mean: [S, H], weighted mean of own reaches.
-        lost: [S, H], the rounding error of `mean`; [0, H] where it is not carried along.
+        lost: [S, H], the rounding error of `mean`; () where it is not carried along.
         weight: float [], total weight of the means in units of the last iteration's.
     """
 
     regret: tuple[Array, ...]
     reach: tuple[Array, ...]
     mean: tuple[Array, ...]
-    lost: tuple[Array, ...]
+    lost: tuple[Any, ...]
     weight: Array
 
 
@@ -194,8 +194,9 @@ def _total(player: PlayerTree, levels: list[_Level], gained: Array) -> Array:
     if player.shared is None:
         return gained
     pairs = zip(player.shared, levels, strict=True)
-    every = jnp.concatenate([shared.sequence + level.start for shared, level in pairs])
-    return Shared(every, every[:0]).total(gained)
+    # Of arrays without entries the compiler of JAX 0.11.2 for CPUs dies in a `shard_map`.
+    some = [of.sequence + level.start for of, level in pairs if len(of.sequence)]
+    return total_over_devices(gained, jnp.concatenate(some)) if some else gained
 
 
 def _reach(player: PlayerTree, levels: list[_Level], regret: Array) -> Array:

@@ -66,13 +66,13 @@ class Mean(NamedTuple):
 
     Attributes:
         mean: [S, ...], weighted mean of own reaches.
-        lost: [S, ...], the rounding error of `mean` so far, taken off the next step; [0, ...] where
-            it is not carried along (`sweeps_levels`).
+        lost: [S, ...], the rounding error of `mean` so far, taken off the next step; () where it is
+            not carried along (`sweeps_levels`).
         weight: float [...], total weight in units of the last iteration's; [] likewise.
     """
 
     mean: Array
-    lost: Array
+    lost: Any
     weight: Array
 
     def add(self, value: Array, decay: Array) -> Mean:
@@ -175,7 +175,7 @@ def _state_of_levels(
         average=tuple(
             Mean(
                 jnp.zeros_like(r),
-                jnp.zeros_like(r[:0] if player.unpadded else r),
+                () if player.unpadded else jnp.zeros_like(r),
                 jnp.zeros((), r.dtype),
             )
             for player, r in zip(tree.players, reach, strict=True)

@@ -70,5 +70,6 @@ from jaxsolve.tree._public_tree import uniform as uniform
 from jaxsolve.tree._public_tree import values_of as values_of
 from jaxsolve.tree._shared import Shared as Shared
 from jaxsolve.tree._shared import shared_levels as shared_levels
+from jaxsolve.tree._shared import total_over_devices as total_over_devices
 from jaxsolve.tree._states import StateTable as StateTable
 from jaxsolve.tree._states import describe_path as describe_path

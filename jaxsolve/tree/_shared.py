@@ -40,14 +40,19 @@ class Shared:
 
     def total(self, values: Array) -> Array:
         """Returns values [E, ...] of a level, those of shared sequences summed over devices."""
-        if self.sequence.shape[0] == 0:
-            return values
-        sums = jax.lax.psum(values[self.sequence], AXIS)
-        return values.at[self.sequence].set(sums, unique_indices=True)
+        return total_over_devices(values, self.sequence)
 
     def counted(self, rows: Array) -> Array:
         """Returns values [N, ...] of rows, so that their sum over devices counts each once."""
         return rows * self.part.reshape(-1, *(1,) * (rows.ndim - 1))
+
+
+def total_over_devices(values: Array, sequence: Array) -> Array:
+    """Returns values [E, ...], those of some sequences (int32 [K]) summed over devices."""
+    if sequence.shape[0] == 0:
+        return values
+    sums = jax.lax.psum(values[sequence], AXIS)
+    return values.at[sequence].set(sums, unique_indices=True)
 
 
 def shared_levels(player: PlayerTree, on_all: np.ndarray, parts: int) -> tuple[Shared, ...]:

@@ -138,8 +138,8 @@ def test_two_threads_do_the_same_passes() -> None:
     game = listed("kuhn")
     options = mccfr.Options(unit=1_000)
     sampler = mccfr.ExternalSampler(game, options, threads=2)
-    tables, _ = sampler.run(mccfr.make_tables(game), 60_000)
-    assert tables.passes == 60_000
+    tables, _ = sampler.run(mccfr.make_tables(game), 240_000)
+    assert tables.passes == 240_000
     assert js.exploitability(game.compiled, game.policy_of(tables)) < 0.01
 
 
