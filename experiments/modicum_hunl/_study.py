@@ -1,9 +1,10 @@
 """What search adds to a heads-up blueprint: one value a leaf, several, a network, to the end.
 
 All agents search from one blueprint and play two opponents over ranges (`play.agents_range_match`,
-one end of each street drawn): the blueprint itself, and a blueprint of another menu after the flop
-with five times the training. A local best response that folds, calls, bets the pot or moves in says
-how much of each can be won at least.
+one end of each street drawn, means over runouts): the blueprint itself, and a blueprint of another
+menu after the flop with five times the training. All agents meet an opponent on the same boards, so
+that differences between two of them, board by board, vary less than either. A local best response
+that folds, calls, bets the pot or moves in says how much of each can be won at least.
 
 A study that was stopped goes on: trainings from their last checkpoint, matches from their last
 boards.
@@ -44,11 +45,22 @@ AGENTS: dict[str, dict[str, Any]] = {
     "turn and river": {"first": 2},
     "turn and river, unsafe": {"first": 2, "root": "unsafe"},
     "one value": {"first": 1, "continuations": bias(10, 1)},
+    "one value, unsafe": {"first": 1, "continuations": bias(10, 1), "root": "unsafe"},
     "multi-valued": {"first": 1, "continuations": bias(10)},
+    "multi-valued, unsafe": {"first": 1, "continuations": bias(10), "root": "unsafe"},
     "multi-valued, all choose": {"first": 1, "continuations": bias(5), "choosers": "all"},
     "network": {"first": 2, "net": ROOT / "examples" / "river_net.npz"},
 }
 """Agents and the options of `play.SearchAgent`."""
+
+PAIRS = (
+    ("multi-valued", "one value"),
+    ("multi-valued, unsafe", "one value, unsafe"),
+    ("multi-valued", "turn and river"),
+    ("multi-valued, unsafe", "turn and river, unsafe"),
+    ("multi-valued, unsafe", "multi-valued"),
+)
+"""Agents that are compared on the same boards, the first less the second."""
 
 SMALL = {
     "turn": {"bet": ["75%", "a"], "raise": ["a"]},
@@ -66,8 +78,12 @@ class Plan:
         menu: of the blueprint, in `examples/menus`.
         other: of the opponent.
         buckets: of flop, turn and river each.
-        minutes: of the blueprint's training by one thread; the opponent has five times as many.
-        boards: of a match.
+        minutes: of the blueprint's training by one thread, of the processor; the opponent has five
+            times as many.
+        boards: of a match against the blueprint.
+        strangers: agents that play the other opponent.
+        other_boards: of these matches.
+        runouts: of each flop, see `play.agents_range_match`.
         lbr: agents that a local best response plays.
         lbr_boards: of each.
         step: boards between two checkpoints.
@@ -81,18 +97,24 @@ class Plan:
 
     agents: tuple[str, ...] = (
         *("blueprint", "turn and river", "turn and river, unsafe"),
-        *("one value", "multi-valued", "network"),
+        *("one value", "one value, unsafe", "multi-valued", "multi-valued, unsafe", "network"),
     )
     menu: str = "hu100_plain.toml"
     other: str = "hu100_other.toml"
     buckets: int = 200
     minutes: float = 4.0
-    boards: int = 40
+    boards: int = 60
+    strangers: tuple[str, ...] = (
+        *("blueprint", "turn and river", "one value", "multi-valued"),
+        *("multi-valued, unsafe", "network"),
+    )
+    other_boards: int = 16
+    runouts: int = 24
     lbr: tuple[str, ...] = ("blueprint", "turn and river", "multi-valued")
     lbr_boards: int = 16
     step: int = 2
     hands: int = 10
-    passes: int = 200
+    passes: int = 500
     iterations: Mapping[int, int] = dataclasses.field(default_factory=lambda: {2: 60, 3: 200})
     sizes: Mapping[str, Any] | None = None
     seed: int = 0
@@ -106,6 +128,9 @@ QUICK = Plan(
     buckets=50,
     minutes=0.1,
     boards=4,
+    strangers=("blueprint", "multi-valued"),
+    other_boards=2,
+    runouts=8,
     lbr=("blueprint", "multi-valued"),
     lbr_boards=2,
     hands=4,
@@ -141,41 +166,62 @@ def main(
     report.extra = {"plan": str(chosen), "complete": False}
     report.extra["paper_mbb"] = {"blueprint": [-57, -11], "search": [6, 11]}
     buckets = abstraction_of(chosen.buckets, chosen.folder, out)
-    base, other = (
-        trained_agent(MENUS / menu, buckets, out, minutes=minutes, sampler="external")
-        for menu, minutes in ((chosen.menu, chosen.minutes), (chosen.other, 5 * chosen.minutes))
-    )
+    base = _trained(chosen.menu, chosen.minutes, buckets, out)
     guess = limited.beyond(base.view, Continuations(base.sums, bias(10, 1)))
-    stack = base.game.menu.stack
-    for name in chosen.agents:
-        agent = _agent(name, base, chosen)
-        seconds = _pace(agent, base, stack, chosen)
-        for opponent in (base, other):
-            title = "the blueprint" if opponent is base else "another menu, 5 x the training"
-            match = functools.partial(
-                *(play.agents_range_match, agent, opponent, stack),
-                drawn=True,
-                quick=guess,
-                seed=chosen.seed,
-            )
-            if name == "blueprint" and opponent is base:
-                continue  # it wins nothing from itself
-            rows.append(_row(match, name, title, chosen.boards, "ranges", chosen, out))
-            rows[-1]["seconds_per_hand"] = seconds
-            _tell(rows[-1], say)
-            report.save(out)
-        if name in chosen.lbr and chosen.lbr_boards:
-            match = functools.partial(_lbr, agent, stack, guess, chosen.seed)
-            title = "local best response"
-            rows.append(_row(match, name, title, chosen.lbr_boards, "lower bound", chosen, out))
-            _tell(rows[-1], say)
-            report.save(out)
+    agents = {name: _agent(name, base, chosen) for name in chosen.agents}
+    pace = {n: _pace(agent, base, chosen) for n, agent in agents.items()}
+    won: dict[str, np.ndarray] = {}
+
+    def add(row: dict[str, Any]) -> None:
+        rows.append(row)
+        width = (row["high"] - row["low"]) / 2
+        say(f"{row['agent']}, {row['opponent']}: {row['mbb']:+.0f} +- {width:.0f} mbb/h")
+        report.save(out)
+
+    def meet(name: str, opponent: play.BlueprintAgent, title: str, boards: int) -> np.ndarray:
+        match = functools.partial(
+            *(play.agents_range_match, agents[name], opponent, base.game.menu.stack),
+            drawn=True,
+            quick=guess,
+            seed=chosen.seed,
+            runouts=chosen.runouts,
+        )
+        row, chips = _row(match, name, title, boards, "ranges", chosen, out)
+        add({**row, "seconds_per_hand": pace[name]})
+        return chips
+
+    for name in agents:
+        if name != "blueprint":  # which wins nothing from itself
+            won[name] = meet(name, base, "the blueprint", chosen.boards)
+    for first, second in PAIRS:
+        if first in won and second in won:
+            less = won[first] - won[second]
+            add(_result(f"{first}, less {second}", "the blueprint", less, "ranges, paired"))
+    for name in chosen.lbr if chosen.lbr_boards else ():
+        match = functools.partial(_lbr, agents[name], base.game.menu.stack, guess, chosen.seed)
+        title = "local best response"
+        add(_row(match, name, title, chosen.lbr_boards, "lower bound", chosen, out)[0])
+    if chosen.strangers:
+        other = _trained(chosen.other, 5 * chosen.minutes, buckets, out)
+        for name in chosen.strangers:
+            meet(name, other, "another menu, 5 x the training", chosen.other_boards)
     report.extra["complete"] = True
     report.seconds = time.perf_counter() - begin
     report.save(out, figure=_figure(rows))
     if record:
         report.record(RESULTS)
     return report
+
+
+def _trained(
+    menu: str, minutes: float, buckets: holdem.Abstraction, out: Path
+) -> play.BlueprintAgent:
+    return trained_agent(
+        *(MENUS / menu, buckets, out),
+        minutes=minutes,
+        sampler="external",
+        clock=time.process_time,
+    )
 
 
 def _agent(name: str, base: play.BlueprintAgent, plan: Plan) -> play.RangeAgent:
@@ -215,14 +261,20 @@ def _row(
     estimator: str,
     plan: Plan,
     out: Path,
-) -> dict[str, Any]:
-    """Returns a row of a match, which goes on where it was."""
+) -> tuple[dict[str, Any], np.ndarray]:
+    """Returns (a row of a match, chips float64 [boards]); it goes on where it was."""
     words = f"{agent} {opponent}".replace(" ", "_").replace(",", "")
     path = out / "matches" / f"{words}.npz"
     chips, spent = np.zeros(0), 0.0
     header = {
         "kind": KIND,
-        "plan": str(dataclasses.replace(plan, agents=(), lbr=(), boards=0, lbr_boards=0)),
+        "plan": str(
+            dataclasses.replace(
+                *(plan,),
+                **dict.fromkeys(("agents", "lbr", "strangers"), ()),
+                **dict.fromkeys(("boards", "lbr_boards", "other_boards", "hands"), 0),
+            )
+        ),
     }
     if path.exists():
         found, arrays = load_arrays(path, KIND)
@@ -235,29 +287,29 @@ def _row(
         chips = np.concatenate([chips, match(boards=upto, skip=len(chips)).chips])
         spent += time.process_time() - begin
         save_arrays(path, {**header, "spent": spent}, {"chips": chips})
-    whole = holdem.RangeMatch(np.zeros((boards, 5), np.uint8), chips[:boards])
+    row = _result(agent, opponent, chips[:boards], estimator)
+    return {**row, "processor_seconds_per_board": spent / len(chips)}, chips[:boards]
+
+
+def _result(agent: str, opponent: str, chips: np.ndarray, estimator: str) -> dict[str, Any]:
+    """Returns a row of chips, float64 [boards]."""
+    whole = holdem.RangeMatch(np.zeros((len(chips), 5), np.uint8), chips)
     return {
         "agent": agent,
         "opponent": opponent,
-        "hands": boards,
+        "hands": len(chips),
         "mbb": whole.mbb,
         "low": whole.low,
         "high": whole.high,
         "estimator": estimator,
-        "processor_seconds_per_board": spent / len(chips),
     }
 
 
-def _pace(agent: play.RangeAgent, base: play.BlueprintAgent, stack: int, plan: Plan) -> float:
+def _pace(agent: play.RangeAgent, base: play.BlueprintAgent, plan: Plan) -> float:
     """Returns seconds of the clock for each hand against the blueprint, at the table."""
     begin = time.perf_counter()
-    play.play_match([agent, base], stack, hands=plan.hands, seed=plan.seed)
+    play.play_match([agent, base], base.game.menu.stack, hands=plan.hands, seed=plan.seed)
     return (time.perf_counter() - begin) / plan.hands
-
-
-def _tell(row: Mapping[str, Any], say: Callable[[str], None]) -> None:
-    width = (row["high"] - row["low"]) / 2
-    say(f"{row['agent']}, {row['opponent']}: {row['mbb']:+.0f} +- {width:.0f} mbb/h")
 
 
 def _figure(rows: list[dict[str, Any]]) -> Any:

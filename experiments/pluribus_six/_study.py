@@ -1,9 +1,11 @@
 """A searcher among five blueprints, five searchers and one blueprint, and what positions win.
 
 All deals are played in every rotation of the agents around the table, and AIVAT corrects moves,
-cards and all-ins with the blueprint's values, as in `play.play_match`. The p value is one-tailed:
-the chance of so much or more if the searcher were worth nothing. `control` is a blueprint in the
-searcher's seats.
+cards and all-ins with the blueprint's values, as in `play.play_match`. One searcher among five
+blueprints is also scored by its deviations alone (`play.deviation_match`), which has the same mean
+and far less luck. The p value is one-tailed: the chance of so much or more if the searcher were
+worth nothing. `control` is a blueprint in the searcher's seats. The searcher bets what the
+blueprint's menu has, so that each of its bets is known to the blueprint.
 
 A study that was stopped goes on: the training from its last checkpoint, matches from theirs.
 
@@ -31,7 +33,7 @@ from jaxsolve.holdem import play
 
 COLUMNS = ("seat_type", "hands", "mbb", "se", "p", "estimator", "seconds_per_decision")
 SHOWN = (*COLUMNS, "mbb_paper", "se_paper")
-KIND = "positions of pluribus_six"
+KIND, SCORES = "positions of pluribus_six", "deviations of pluribus_six"
 RESULTS = Path(__file__).parent / "results"
 ROUNDING = 1e-3
 """Standard errors of a strategy among its copies, mbb/h, which wins nothing but for rounding."""
@@ -55,6 +57,7 @@ class Plan:
         step: hands between two checkpoints.
         paced: hands that are played to measure the time of a decision.
         value_hands: from which AIVAT learns its values.
+        samples: hands that are drawn to score a deviation.
         passes: at which the parts are measured on three-player Leduc.
         seeds: of these.
         seed: of cards and choices.
@@ -67,12 +70,13 @@ class Plan:
     minutes: float = 25.0
     deals: int = 60_000
     search_buckets: int | None = 200
-    one: int = 3_000
+    one: int = 6_000
     five: int = 480
     alone: int = 90
     step: int = 60
     paced: int = 6
     value_hands: int = 300_000
+    samples: int = 1_024
     passes: tuple[int, ...] = (30_000, 100_000, 300_000, 1_000_000)
     seeds: int = 3
     seed: int = 0
@@ -90,6 +94,7 @@ QUICK = Plan(
     alone=12,
     step=12,
     value_hands=50_000,
+    samples=256,
     passes=(30_000, 100_000),
     seeds=1,
 )
@@ -129,6 +134,7 @@ def main(
     )
     agent = play.SearchAgent(
         base,
+        menu=_sizes(base.game.menu),
         first=0,
         passes=dict.fromkeys(range(4), chosen.deals),
         buckets=None if searched is None else abstraction_of(searched, folder, out),
@@ -142,9 +148,12 @@ def main(
     report.extra["seconds_per_decision"] = pace
     tables: dict[str, tuple[list[Any], int, tuple[float, float] | None]] = {
         "control": ([base] * 6, min(chosen.one, 600), None),
-        "1 searcher, 5 blueprints": ([agent, *[base] * 5], chosen.one, (48.0, 25.0)),
         "5 searchers, 1 blueprint": ([base, *[agent] * 5], chosen.five, (32.0, 15.0)),
     }
+    rows += _one(agent, base, chosen, values, pace, out)
+    report.extra["correlation"] = _correlations(out)
+    for row in rows:
+        say(f"{row['seat_type']}, {row['estimator']}: {row['mbb']:+.0f}, se {row['se']:.0f}")
     for name, (agents, hands, paper) in tables.items():
         match = play.play_match(
             *(agents, stack),
@@ -182,6 +191,64 @@ def _pace(agent: play.SearchAgent, stack: int, plan: Plan) -> float:
     return (time.perf_counter() - begin) / max(moves, 1)
 
 
+def _settings(plan: Plan) -> str:
+    """Returns what two parts of one match share."""
+    lengths = dict.fromkeys(("one", "five", "alone", "step", "paced", "seeds"), 0)
+    return str(dataclasses.replace(plan, passes=(), **lengths))
+
+
+def _sizes(menu: holdem.BetMenu) -> dict[str, dict[str, list[str]]]:
+    """Returns the sizes of a menu with one bet a street, for searches to the end of the hand."""
+    streets = {"turn": menu.streets[2], "river": menu.streets[3]}
+    return {
+        name: {"bet": [str(size) for size in street.at(0)], "raise": []}
+        for name, street in streets.items()
+    }
+
+
+def _one(
+    agent: play.SearchAgent,
+    base: play.BlueprintAgent,
+    plan: Plan,
+    values: holdem.HandValues,
+    pace: float,
+    out: Path,
+) -> list[dict[str, Any]]:
+    """Returns one searcher among five blueprints by each estimator; goes on where it was."""
+    path, deals = out / "deviations.npz", -(-plan.one // 6)
+    header = {"kind": SCORES, "plan": _settings(plan)}
+    kept: dict[str, np.ndarray] = {}
+    if path.exists():
+        found, arrays = load_arrays(path, SCORES)
+        kept = arrays if found["plan"] == header["plan"] else {}
+    while (first := len(next(iter(kept.values()), ()))) < deals:
+        more = play.deviation_match(
+            *(agent, base),
+            deals=min(first + max(1, plan.step // 6), deals),
+            skip=first,
+            seed=plan.seed,
+            samples=plan.samples,
+            values=values,
+        )
+        kept = {name: np.concatenate([kept.get(name, x[:0]), x]) for name, x in more.items()}
+        save_arrays(path, header, kept)
+    rows = []
+    for estimator in ("deviations", "aivat", "duplicate"):
+        chips = kept[estimator][:deals, None]
+        paper = (48.0, 25.0) if estimator == "deviations" else None
+        rows.append(_row("1 searcher, 5 blueprints", 6 * deals, estimator, chips, paper, pace))
+    return rows
+
+
+def _correlations(out: Path) -> dict[str, float]:
+    """Returns how chips at the table go with what the estimators say of a deal's luck."""
+    _, kept = load_arrays(out / "deviations.npz", SCORES)
+    luck = kept["duplicate"] - kept["aivat"], kept["deviations"]
+    with np.errstate(invalid="ignore"):
+        aivat, score = (float(np.corrcoef(kept["duplicate"], x)[0, 1]) for x in luck)
+    return {"chips, luck by AIVAT": aivat, "chips, deviations": score}
+
+
 def _rows(
     name: str,
     match: play.AgentMatch,
@@ -193,21 +260,32 @@ def _rows(
     rows = []
     for estimator, chips in (("aivat", match.chips), ("duplicate", match.plain)):
         mine = -chips[:, [0]] / 5 if name.startswith("5") else chips[:, [0]]
-        found = holdem.HandMatch(mine, mine)
-        rows.append(
-            {
-                "seat_type": name,
-                "hands": match.plain.size,
-                "mbb": found.mbb,
-                "se": found.standard_error,
-                "estimator": estimator,
-                "p": found.p_value if found.standard_error > ROUNDING else None,
-                "seconds_per_decision": pace,
-                "mbb_paper": paper[0] if paper and estimator == "aivat" else None,
-                "se_paper": paper[1] if paper and estimator == "aivat" else None,
-            }
-        )
+        known = paper if estimator == "aivat" else None
+        rows.append(_row(name, match.plain.size, estimator, mine, known, pace))
     return rows
+
+
+def _row(
+    name: str,
+    hands: int,
+    estimator: str,
+    chips: np.ndarray,
+    paper: tuple[float, float] | None,
+    pace: float | None,
+) -> dict[str, Any]:
+    """Returns a row of chips, float64 [D, 1]."""
+    found = holdem.HandMatch(chips, chips)
+    return {
+        "seat_type": name,
+        "hands": hands,
+        "mbb": found.mbb,
+        "se": found.standard_error,
+        "estimator": estimator,
+        "p": found.p_value if found.standard_error > ROUNDING else None,
+        "seconds_per_decision": pace,
+        "mbb_paper": paper[0] if paper else None,
+        "se_paper": paper[1] if paper else None,
+    }
 
 
 def _positions(
@@ -215,7 +293,7 @@ def _positions(
 ) -> list[dict[str, Any]]:
     """Returns what the searcher wins from itself, by position; goes on where it was."""
     path = out / "positions.npz"
-    header = {"kind": KIND, "plan": str(dataclasses.replace(plan, one=0, five=0, alone=0))}
+    header = {"kind": KIND, "plan": _settings(plan)}
     chips = np.zeros((2, 0, 6))
     if path.exists():
         found, arrays = load_arrays(path, KIND)
@@ -251,14 +329,16 @@ def _figure(rows: list[dict[str, Any]], parts: list[dict[str, Any]]) -> Any:
 
     figure = Figure(figsize=(9.6, 3.8), layout="constrained")
     left, right = figure.subplots(1, 2)
-    shown = [r for r in rows if r["estimator"] == "aivat"]
-    names = [r["seat_type"] for r in shown]
+    shown = [r for r in rows if r["estimator"] != "duplicate"]
+    names = [
+        r["seat_type"] + (", deviations" if r["estimator"] == "deviations" else "") for r in shown
+    ]
     left.axvline(0, color="#888888", linewidth=0.8)
     spread = [1.96 * r["se"] for r in shown]
     left.errorbar([r["mbb"] for r in shown], range(len(shown)), xerr=spread, fmt="o", capsize=3)
     left.set_yticks(range(len(shown)), names)
     left.invert_yaxis()
-    left.set_xlabel("mbb/h (AIVAT, 95 % intervals)")
+    left.set_xlabel("mbb/h (AIVAT, and deviations; 95 % intervals)")
     for name in dict.fromkeys(p["part"] for p in parts):
         line = [p for p in parts if p["part"] == name]
         right.loglog([p["passes"] for p in line], [p["nash_conv"] for p in line], "o-", label=name)

@@ -257,13 +257,23 @@ def mean_signs(board: np.ndarray, runouts: int, rng: np.random.Generator) -> np.
         drawn = [np.append(board, c) for c in rest]
     else:
         drawn = [np.append(board, rng.permutation(rest)[:missing]) for _ in range(runouts)]
-    rank = _ranks(np.stack(drawn))
+    total, count = sums_of_signs(np.stack(drawn))
+    return total / np.maximum(count, 1)
+
+
+def sums_of_signs(boards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns float32 [1326, 1326] twice: sums of signs at the showdown, and boards with both.
+
+    Args:
+        boards: int [N, 5]; a hand that meets one counts 0 there.
+    """
+    rank = _ranks(boards)
     live = (rank >= 0).astype(np.float32)
     wins = np.zeros((NUM_HANDS, NUM_HANDS), np.uint32)
     for row in rank:  # a hand that meets the runout wins against none, and none against it
         wins += row[:, None] > np.where(row < 0, np.iinfo(np.int16).max, row)[None]
     total = (wins.astype(np.float32) - wins.T) * hands_fit()
-    return total / np.maximum(live.T @ live, 1)
+    return total, live.T @ live
 
 
 def _ranks(boards: np.ndarray) -> np.ndarray:

@@ -50,7 +50,11 @@ def play_hands(
 
 
 def play_to_ends(
-    tree: ActionTree, seats: Sequence[SeatTable], bucket: np.ndarray, rng: np.random.Generator
+    tree: ActionTree,
+    seats: Sequence[SeatTable],
+    bucket: np.ndarray,
+    rng: np.random.Generator,
+    start: int = 0,
 ) -> np.ndarray:
     """Returns int64 [D], the end to which each hand is played.
 
@@ -59,8 +63,9 @@ def play_to_ends(
         seats: the table of each player.
         bucket: uint16 [D, n, G], of each player in the buckets of its own table.
         rng: draws the actions.
+        start: the node where all hands are.
     """
-    node = np.zeros(len(bucket), np.int64)
+    node = np.full(len(bucket), start, np.int64)
     playing = np.arange(len(node))
     while len(playing := playing[tree.count[node[playing]] > 0]):
         here = node[playing]

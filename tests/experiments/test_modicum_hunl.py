@@ -12,12 +12,15 @@ from experiments import modicum_hunl
 from experiments.modicum_hunl import Plan
 
 PLAN = Plan(
-    agents=("blueprint", "multi-valued"),
+    agents=("blueprint", "one value", "multi-valued"),
     menu="hu20.toml",
     other="hu20_other.toml",
     buckets=3,
     minutes=0.01,
     boards=2,
+    strangers=("blueprint", "multi-valued"),
+    other_boards=2,
+    runouts=2,
     lbr=("multi-valued",),
     lbr_boards=2,
     hands=4,
@@ -38,11 +41,17 @@ def test_the_study_has_a_row_for_each_match_and_goes_on(tmp_path: Path) -> None:
     plan = dataclasses.replace(PLAN, folder=tmp_path / "buckets")
     said: list[str] = []
     report = modicum_hunl.main(True, tmp_path / "out", plan=plan, say=said.append)
-    assert [(r["agent"], r["hands"]) for r in report.rows] == [("blueprint", 2)] + [
-        ("multi-valued", 2)
-    ] * 3
+    one, several, less, worst, *strangers = report.rows
+    assert [(r["agent"], r["hands"]) for r in (one, several, worst, *strangers)] == [
+        ("one value", 2),
+        *[("multi-valued", 2)] * 2,
+        ("blueprint", 2),
+        ("multi-valued", 2),
+    ]
+    assert less["agent"] == "multi-valued, less one value"
+    assert less["mbb"] == pytest.approx(several["mbb"] - one["mbb"])
     assert all(r["low"] <= r["mbb"] <= r["high"] for r in report.rows)
-    assert len(said) == 4
+    assert len(said) == 6
     assert (tmp_path / "out" / "modicum_hunl.png").exists()
     before = {f: f.stat().st_mtime_ns for f in (tmp_path / "out" / "matches").iterdir()}
     again = modicum_hunl.main(True, tmp_path / "out", plan=plan, say=said.append)
@@ -51,4 +60,4 @@ def test_the_study_has_a_row_for_each_match_and_goes_on(tmp_path: Path) -> None:
     longer = modicum_hunl.main(
         True, tmp_path / "out", plan=dataclasses.replace(plan, boards=4, lbr=()), say=said.append
     )
-    assert [r["hands"] for r in longer.rows] == [4, 4, 4]
+    assert [r["hands"] for r in longer.rows] == [4, 4, 4, 2, 2]

@@ -17,7 +17,7 @@ PLAN = Plan(
     bits=32,
     minutes=0.02,
     deals=60,
-    one=18,
+    one=90,
     five=12,
     alone=4,
     step=6,
@@ -37,17 +37,21 @@ def test_the_study_has_rows_of_tables_and_positions_and_goes_on(tmp_path: Path) 
     said: list[str] = []
     report = pluribus_six.main(True, tmp_path / "out", plan=plan, say=said.append)
     kinds = [r["seat_type"] for r in report.rows]
-    assert kinds[::2][:3] == ["control", "1 searcher, 5 blueprints", "5 searchers, 1 blueprint"]
-    assert kinds[6:] == [f"searcher, {x}" for x in ("SB", "BB", "UTG", "HJ", "CO", "BTN")]
-    assert all(abs(r["mbb"]) < 1e-3 for r in report.rows[:2])  # a blueprint among its copies
-    assert report.rows[2]["se"] > 0
-    assert sum(r["mbb"] for r in report.rows[6:]) == pytest.approx(0, abs=1)
+    assert kinds[:3] == ["1 searcher, 5 blueprints"] * 3
+    assert kinds[3:7] == ["control"] * 2 + ["5 searchers, 1 blueprint"] * 2
+    assert kinds[7:] == [f"searcher, {x}" for x in ("SB", "BB", "UTG", "HJ", "CO", "BTN")]
+    score, _, duplicate = report.rows[:3]
+    assert 0 < score["se"] < duplicate["se"]
+    assert all(abs(r["mbb"]) < 1e-3 for r in report.rows[3:5])  # a blueprint among its copies
+    assert sum(r["mbb"] for r in report.rows[7:]) == pytest.approx(0, abs=1)
     parts = report.extra["parts"]
     assert {p["part"] for p in parts} == {"linear", "linear, pruned", "no weights"}
     assert parts[1]["nash_conv"] < parts[0]["nash_conv"]
     assert (tmp_path / "out" / "pluribus_six.png").exists()
     kept = {f: f.stat().st_mtime_ns for f in (tmp_path / "out" / "matches").glob("*.npz")}
+    scores = (tmp_path / "out" / "deviations.npz").stat().st_mtime_ns
     plan = dataclasses.replace(plan, passes=())  # Leduc takes longest
     again = pluribus_six.main(True, tmp_path / "out", plan=plan, say=said.append)
     assert [r["mbb"] for r in again.rows] == [r["mbb"] for r in report.rows]
     assert kept == {f: f.stat().st_mtime_ns for f in (tmp_path / "out" / "matches").glob("*.npz")}
+    assert scores == (tmp_path / "out" / "deviations.npz").stat().st_mtime_ns

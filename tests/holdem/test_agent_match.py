@@ -16,7 +16,7 @@ from hand_agents import OTHER, POT, STACK, blueprint, chance_sums, game
 from jaxsolve import holdem, mccfr
 from jaxsolve.holdem import limited, play
 from jaxsolve.holdem.play._range_play import _Walk
-from jaxsolve.holdem.play._street_ends import StreetEnd, _guess, dealt
+from jaxsolve.holdem.play._street_ends import Runouts, StreetEnd, _guess, dealt
 
 
 @functools.cache
@@ -228,3 +228,52 @@ def test_a_blueprints_values_are_those_of_the_walk(street: int) -> None:
     assert abs(walk.total) > 1
     found = _guess(StreetEnd(hand, states, reach), board, 0, guess)
     assert found == pytest.approx(walk.total, rel=1e-4)
+
+
+class Chosen:
+    """Draws the end of a number, and keeps its chance."""
+
+    def __init__(self, number: int) -> None:
+        self.number, self.chance, self.count = number, 1.0, 0
+
+    def choice(self, count: int, *, p: np.ndarray) -> int:
+        self.chance, self.count = float(p[self.number]), count
+        return self.number
+
+
+@pytest.mark.slow
+def test_means_over_rivers_leave_the_mean() -> None:
+    """From a turn on, all rivers and all ends that may be drawn: exactly the mean of the rivers."""
+    agent, other = blueprint(), blueprint(OTHER)
+    guess = limited.beyond(agent.view, mccfr.Continuations(agent.sums, mccfr.bias(5, 1)))
+    cards = holdem.parse_cards("Td9d6hQc")
+    hand = first = play.new_hand(holdem.no_limit(), STACK)
+    for size in (0, 3):
+        hand = hand.act(hand.can.call)
+        hand = hand.act(hand.can.call).deal(cards[size : max(3, size + 1)])
+    rng = np.random.default_rng(0)
+    live = holdem.possible(cards)
+    reach = [np.where(live, rng.uniform(size=1326), 0).astype(np.float32) for _ in range(2)]
+
+    def value(river: int, draws: Chosen | None) -> float:
+        board = np.array([*cards, river])
+        runouts = None if draws is None else Runouts(board, 2, rng)
+        quick = None if draws is None else guess
+        walk = _Walk((agent, other), board, None, draws, quick, runouts)
+        states = [a.begin(first, i, number=0, key=0) for i, a in enumerate((agent, other))]
+        shown = holdem.possible(board.tolist())
+        walk.play(hand, states, [x * shown for x in reach] if draws is None else reach)
+        return walk.total
+
+    rivers = np.setdiff1d(np.arange(52), cards)
+    plain = [value(c, None) for c in rivers]
+    drawn = np.zeros(len(rivers))
+    for k, c in enumerate(rivers):
+        number, count = 0, 1
+        while number < count:
+            draws = Chosen(number)
+            found = value(c, draws)
+            drawn[k] += draws.chance * found
+            number, count = number + 1, draws.count
+    assert np.mean(drawn) == pytest.approx(np.mean(plain), rel=1e-4)
+    assert np.std(drawn) < np.std(plain) / 2

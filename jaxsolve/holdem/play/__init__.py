@@ -19,6 +19,7 @@ from jaxsolve.holdem.play._blueprint_agent import BlueprintAgent as BlueprintAge
 from jaxsolve.holdem.play._dealer_lines import Answered as Answered
 from jaxsolve.holdem.play._dealer_lines import answer_dealer as answer_dealer
 from jaxsolve.holdem.play._dealer_lines import public_hand as public_hand
+from jaxsolve.holdem.play._deviations import deviation_match as deviation_match
 from jaxsolve.holdem.play._kept import write_rows as write_rows
 from jaxsolve.holdem.play._known_match import KnownMatch as KnownMatch
 from jaxsolve.holdem.play._known_match import play_by_tables as play_by_tables

@@ -32,7 +32,7 @@ from jaxsolve.holdem.play._log import HandLog
 from jaxsolve.holdem.play._play import PlayedHand, play_hand
 from jaxsolve.holdem.play._public_hand import new_hand
 
-_CARDS, _KEYS, _VALUES = 0x3A7C4, 0x5EA7, 0xA1A7
+CARDS, _KEYS, VALUES = 0x3A7C4, 0x5EA7, 0xA1A7
 """Keep the numbers of cards, of agents and of AIVAT apart."""
 
 
@@ -151,7 +151,7 @@ def play_match(
         with contextlib.closing(log), bar:
             while kept.next and not stopped():
                 now, began = kept.next, time.perf_counter()
-                cards = deal_cards(seed ^ _CARDS, now.start, len(now), 2 * n + 5)
+                cards = deal_cards(seed ^ CARDS, now.start, len(now), 2 * n + 5)
                 rotations: list[list[PlayedHand]] = [[] for _ in range(n)]
                 for (k, deal), turn in itertools.product(enumerate(now), range(n)):
                     order = [(s + turn) % n for s in range(n)]  # the agent in each seat
@@ -168,7 +168,7 @@ def play_match(
                         break
                 if len(rotations[-1]) < len(now):
                     break
-                results = _estimates(rotations, cards, values, view, [seed, _VALUES, now.start])
+                results = estimates(rotations, cards, values, view, [seed, VALUES, now.start])
                 kept.add(results, time.perf_counter() - began, log_size=log.size())
                 if out is not None:
                     write_rows(out, _match(names, kept).rows())
@@ -206,7 +206,7 @@ class _Recorded:
         self.at[hands] += 1
 
 
-def _estimates(
+def estimates(
     rotations: Sequence[Sequence[PlayedHand]],
     cards: np.ndarray,
     values: HandValues | None,

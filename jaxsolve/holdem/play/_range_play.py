@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from jaxsolve.holdem._bet_menu import BOARD_CARDS
 from jaxsolve.holdem._betting import no_limit
 from jaxsolve.holdem._boards import compatible_reach, hands_fit, showdown_signs
 from jaxsolve.holdem._cards import NUM_CARDS, NUM_HANDS
@@ -25,11 +26,14 @@ from jaxsolve.holdem._strength import strengths
 from jaxsolve.holdem.limited import Beyond
 from jaxsolve.holdem.play._agent import RangeAgent
 from jaxsolve.holdem.play._public_hand import PublicHand, new_hand
-from jaxsolve.holdem.play._street_ends import StreetEnd, dealt, draw_end, may_bet
+from jaxsolve.holdem.play._street_ends import Runouts, StreetEnd, dealt, draw_end, may_bet
 from jaxsolve.types import CHANCE
 
 _CHUNK = 256
 """Ends that are settled at a time."""
+
+_RUNOUTS = 0x2D0
+"""Keeps the draws of runouts apart from those of ends."""
 
 
 def agents_range_match(
@@ -43,6 +47,7 @@ def agents_range_match(
     seconds: float | None = None,
     drawn: bool = False,
     quick: Beyond | None = None,
+    runouts: int = 0,
     progress: bool = False,
 ) -> RangeMatch:
     """Returns what the first agent wins from the second, heads-up, in both seats of each board.
@@ -61,11 +66,16 @@ def agents_range_match(
         drawn: go on from one end of each street, drawn by chance, in place of all.
         quick: a blueprint; what it would win from itself is the guess of what an end is worth.
             Without one the guess is 0.
+        runouts: boards that are drawn for the flop of each board, so that what later cards decide
+            counts as its mean over them, see `_street_ends`; 0 counts the one board. The mean of
+            the match stays, and it varies less. Only where ends are drawn.
         progress: show a bar.
 
     Raises:
-        ValueError: no boards, or an agent cannot play with this stack.
+        ValueError: no boards, runouts without drawn ends, or an agent cannot play with this stack.
     """
+    if runouts < 0 or (runouts and not drawn):
+        raise ValueError(f"runouts is 0 or more, and 0 without drawn ends, not {runouts}")
     if boards < 1:
         raise ValueError(f"boards is 1 or more, not {boards}")
     if not 0 <= skip < boards:
@@ -74,11 +84,13 @@ def agents_range_match(
     cards = np.stack([np.sort(rng.choice(NUM_CARDS, 5, replace=False)) for _ in range(boards)])
     cards = cards[skip:]
     for number, board in enumerate(tqdm(cards, disable=not progress, unit="board"), skip):
-        won = 0.0
+        won, later = 0.0, None
+        if runouts:
+            later = Runouts(board, runouts, np.random.default_rng([seed, number, _RUNOUTS]))
         for turn, pair in enumerate(((first, second), (second, first))):
             keys = np.random.SeedSequence([seed, number]).generate_state(2, np.uint64)
             draws = np.random.default_rng([seed, number, turn]) if drawn else None
-            walk = _Walk(pair, board, seconds, draws, quick)
+            walk = _Walk(pair, board, seconds, draws, quick, later)
             won += (1 - 2 * turn) * walk.value(stack, [int(key) for key in keys])
         chips.append(won / 2)
     return RangeMatch(cards.astype(np.uint8), np.array(chips))
@@ -94,13 +106,15 @@ class _Walk:
         seconds: float | None,
         draws: np.random.Generator | None = None,
         quick: Beyond | None = None,
+        runouts: Runouts | None = None,
     ) -> None:
         self.agents, self.board, self.seconds, self.draws = agents, board, seconds, draws
-        self.quick = quick
+        self.quick, self.runouts = quick, runouts
         self.ends: list[StreetEnd] = []
         every = np.arange(NUM_HANDS)
         self.signs = showdown_signs(strengths(every, [board.tolist()])[0]) * hands_fit()
         self.live = possible(board.tolist()).astype(np.float32)
+        self.shown_live = [possible(board[:k].tolist()).astype(np.float32) for k in BOARD_CARDS]
         self.total = 0.0
         self.shown: list[tuple[float, np.ndarray, np.ndarray]] = []
 
@@ -111,24 +125,35 @@ class _Walk:
             agent.begin(hand, seat, number=0, key=keys[seat])
             for seat, agent in enumerate(self.agents)
         ]
-        self._walk(hand, states, [self.live, self.live])
+        first = self.live if self.runouts is None else self.shown_live[0]
+        self.play(hand, states, [first, first])
+        return self.total / float(self.live @ compatible_reach(self.live))
+
+    def play(self, hand: PublicHand, states: list[Any], reach: list[np.ndarray]) -> None:
+        """Adds to the total what seat 0 wins from some hand on, summed over pairs of hands."""
+        self._walk(hand, states, reach)
         while self.ends:
             ends, self.ends = self.ends, []
             assert self.draws is not None
-            known, end = draw_end(ends, self.board, 0, self.draws, self.quick)
+            known, end = draw_end(
+                *(ends, self.board, 0, self.draws, self.quick, self.runouts),
+            )
             self.total += known
             if end is not None:
-                self._walk(end.hand, end.state, list(end.reach))
+                self._walk(end.hand, end.state, self._there(end.hand, end.reach))
         self._settle()
-        return self.total / float(self.live @ compatible_reach(self.live))
 
     def _walk(self, hand: PublicHand, states: list[Any], reach: list[np.ndarray]) -> None:
         if hand.over:
             self._end(hand, reach)
             return
         if (seat := hand.actor) == CHANCE:
-            if self.draws is None or not may_bet(hand):
-                self._walk(dealt(hand, self.board), states, reach)
+            if not may_bet(hand) and self.runouts is not None and hand.street:
+                signs = self.runouts.signs(hand.street)
+                self.total += float(hand.state.spent.min() * (reach[0] @ (signs @ reach[1])))
+            elif self.draws is None or not may_bet(hand):
+                shown = dealt(hand, self.board)
+                self._walk(shown, states, self._there(shown, reach))
             else:
                 self.ends.append(StreetEnd(hand, states, reach))
             return
@@ -140,11 +165,16 @@ class _Walk:
                 both = [own if i == seat else other for i, other in enumerate(reach)]
                 self._walk(hand.act(int(to)), after, both)
 
+    def _there(self, hand: PublicHand, reach: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Returns the reach of hands that the board leaves."""
+        return [x * self.shown_live[hand.street] for x in reach]
+
     def _end(self, hand: PublicHand, reach: list[np.ndarray]) -> None:
         spent, folded = hand.state.spent, hand.state.folded
         if folded.any():
             won = -spent[0] if folded[0] else spent[1]
-            self.total += float(won * (reach[0] @ compatible_reach(reach[1])))
+            part = 1.0 if self.runouts is None else self.runouts.folded(hand.street)
+            self.total += float(won * part * (reach[0] @ compatible_reach(reach[1])))
             return
         self.shown.append((float(spent.min()), reach[0], reach[1]))
         if len(self.shown) == _CHUNK:
