@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import jax
+
 from experiments._report import Report
 from experiments.devices._compile import DEVICES, check_plugin, environment
 from experiments.devices._programs import PROGRAMS
@@ -55,6 +57,8 @@ def main(
         RuntimeError: a program does not compile; says which, and why.
     """
     begin = time.perf_counter()
+    # A TPU's plug-in in this process would hold the lock that those of the programs need.
+    jax.config.update("jax_platforms", "cpu")
     named = [n for n, p in PROGRAMS.items() if (p.quick or not quick) and (large or not p.large)]
     chosen = named if programs is None else list(programs)
     for kind, given, known in (("device", devices, DEVICES), ("program", chosen, PROGRAMS)):
