@@ -59,7 +59,7 @@ class Settings:
     """What to run.
 
     Attributes:
-        minutes: of training at most.
+        minutes: of training at most, of processor time of all threads together.
         steps: of training at most.
         train_sims: s while training.
         episodes: side by side.
@@ -220,11 +220,12 @@ def train(
         resume=True,
         log_every=settings.log_every,
         time_limit=60 * settings.minutes,
+        clock=time.process_time,
         progress=False,
     )
     last = trained.curve[-1]
     say(
-        f"trained {last['seconds']:.0f} s: {last['episodes']:.0f} games, "
+        f"trained {last['seconds']:.0f} s of processor time: {last['episodes']:.0f} games, "
         f"{last['episodes'] / max(last['seconds'], 1e-9):.2f} a second, "
         f"{last['searches_per_second']:.0f} searches a second, loss {last['loss']:.3g}"
     )

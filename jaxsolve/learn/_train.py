@@ -82,6 +82,7 @@ def train(
     callback: Callable[[dict[str, float]], None] | None = None,
     validate: Callable[[Net], dict[str, float]] | None = None,
     time_limit: float | None = None,
+    clock: Callable[[], float] = time.perf_counter,
     progress: bool = True,
     start: TrainState | None = None,
     until: int | None = None,
@@ -99,6 +100,8 @@ def train(
         callback: called with each new row of the curve, such as `wandb.log` or any other logger's.
         validate: called with the network at each measurement; its numbers join the curve.
         time_limit: stop after so many seconds of training, in the middle of the plan.
+        clock: what seconds are counted by; `time.process_time` counts those of all threads of this
+            process, so that other work on the machine changes nothing.
         progress: show a bar on standard error.
         start: state to go on from, in place of a checkpoint.
         until: stop after so many steps, in the middle of the plan.
@@ -136,10 +139,10 @@ def train(
             with waiting(f"compiling {count} batches", show=progress), devices.meshed():
                 train_steps.lower(net, state, source=source, plan=plan, count=count).compile()
             hosts.wait_for_all(f"step {int(state.step)} is compiled")
-            begin = time.perf_counter()
+            begin = clock()
             with hosts.naming_lost(), devices.meshed():
                 after, losses = jax.block_until_ready(run(net, state, count=count))
-            spent = hosts.agreed(time.perf_counter() - begin)
+            spent = hosts.agreed(clock() - begin)
             seconds += spent
             if int(after.broken) >= 0:
                 kept = "" if saver is None else f" The last good checkpoint is in {saver.folder}."
