@@ -48,7 +48,7 @@ class Plan:
         menu: in `examples/menus`, six players.
         buckets: of flop, turn and river each.
         bits: of the tables.
-        minutes: of training by one thread.
+        minutes: of training by one thread, of the processor.
         deals: of a search.
         search_buckets: of the streets that are searched by sampling, each; None for every hand.
         one: hands of one searcher among five blueprints.
@@ -130,7 +130,10 @@ def main(
     folder, searched = chosen.folder, chosen.search_buckets
     buckets = abstraction_of(chosen.buckets, folder, out)
     base = trained_agent(
-        MENUS / chosen.menu, buckets, out, minutes=chosen.minutes, bits=chosen.bits
+        *(MENUS / chosen.menu, buckets, out),
+        minutes=chosen.minutes,
+        bits=chosen.bits,
+        clock=time.process_time,
     )
     agent = play.SearchAgent(
         base,
