@@ -67,12 +67,12 @@ class Plan:
     menu: str = "six100.toml"
     buckets: int = 50
     bits: int = 16
-    minutes: float = 25.0
+    minutes: float = 10.0
     deals: int = 60_000
     search_buckets: int | None = 200
-    one: int = 6_000
-    five: int = 480
-    alone: int = 90
+    one: int = 1_500
+    five: int = 240
+    alone: int = 60
     step: int = 60
     paced: int = 6
     value_hands: int = 300_000

@@ -82,6 +82,7 @@ def test_a_decision_on_the_river_is_exact() -> None:
     assert abs(np.mean(found) - exact) < 4 * error
 
 
+@pytest.mark.slow
 def test_three_players_win_by_deviations_what_they_win_in_chips() -> None:
     """Against many hands at the table; four standard errors of both."""
     agent, base = other(3), blueprint(players=3)

@@ -16,7 +16,7 @@ from jaxsolve import holdem as he
 from jaxsolve import native
 from jaxsolve.holdem._engine import SpotEngine, SpotState, predicts, spot_engine
 from jaxsolve.holdem._report import Reports
-from jaxsolve.holdem._solution import OnTensors, averages, places
+from jaxsolve.holdem._solution import Averages, OnTensors, averages, places
 from jaxsolve.holdem._spot_tree import SpotTree
 from jaxsolve.regret import Step, normalise
 from jaxsolve.solvers import SolveState, init_state, run
@@ -292,7 +292,8 @@ def test_a_saved_solution_is_read_with_and_without_a_compiler(
     loaded = [he.load_result(tmp_path).node(line) for line in lines]
     monkeypatch.setenv("JAXSOLVE_NATIVE", "0")
     plain = he.load_result(tmp_path)
-    assert isinstance(plain.solution, OnTensors)
+    assert isinstance(plain.solution, Averages)
+    assert plain.solution.engine is None
     for want, *found in zip(wanted, loaded, [plain.node(line) for line in lines], strict=True):
         for node in found:
             np.testing.assert_array_equal(node.hands, want.hands)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from few import few
 from hand_agents import OTHER, STACK, blueprint, hands_of
 
 from jaxsolve import holdem, mccfr
@@ -167,7 +168,7 @@ def dealt(streets: int, *moves: int) -> play.PublicHand:
     return hand
 
 
-@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("seat", few([0, 1], (1).__eq__))
 def test_a_river_after_a_searched_turn_is_safe(seat: int):
     """No hand of the opponent wins more than the turn's solution left it and it gave up."""
     turn = dealt(2, 100, 300, 300)  # the first player checks, and calls a bet of the pot

@@ -124,6 +124,7 @@ def test_lists_are_those_of_enumeration(game: Game) -> None:
                 assert positions(infoset) == tables[ply][player, seen]
 
 
+@pytest.mark.slow
 def test_above_the_cap_a_sample_is_kept_and_said_to_be_one() -> None:
     games_ = [random_moves(SMALL, 4, seed) for seed in range(6)]
     lists = [(moves, [x[0] for x in follow(SMALL, moves, 1)]) for moves in games_]
