@@ -70,9 +70,9 @@ class Plan:
     minutes: float = 10.0
     deals: int = 60_000
     search_buckets: int | None = 200
-    one: int = 1_500
-    five: int = 240
-    alone: int = 60
+    one: int = 900
+    five: int = 120
+    alone: int = 30
     step: int = 60
     paced: int = 6
     value_hands: int = 300_000
