@@ -70,7 +70,7 @@ class Plan:
     minutes: float = 10.0
     deals: int = 60_000
     search_buckets: int | None = 200
-    one: int = 900
+    one: int = 1_500
     five: int = 120
     alone: int = 30
     step: int = 60
