@@ -66,7 +66,15 @@ def abstraction_of(buckets: int, given: Path | None, out: Path) -> holdem.Abstra
 def trained_agent(
     menu: Path, buckets: holdem.Abstraction, out: Path, *, minutes: float, **options: Any
 ) -> play.BlueprintAgent:
-    """Returns an agent that plays a blueprint, trained by one thread; goes on where it was.
+    """Returns an agent that plays a blueprint, see `trained_blueprint`."""
+    made = trained_blueprint(menu, buckets, out, minutes=minutes, **options)
+    return play.BlueprintAgent(*made.strategy, name=menu.name)
+
+
+def trained_blueprint(
+    menu: Path, buckets: holdem.Abstraction, out: Path, *, minutes: float, **options: Any
+) -> holdem.Blueprint:
+    """Returns a blueprint, trained by one thread; goes on where it was.
 
     Args:
         menu: a file of bets.
@@ -90,7 +98,16 @@ def trained_agent(
     )
     if made.seconds < 60 * minutes:
         raise KeyboardInterrupt
-    return play.BlueprintAgent(*made.strategy, name=menu.name)
+    return made
+
+
+def one_bet_sizes(menu: holdem.BetMenu) -> dict[str, dict[str, list[str]]]:
+    """Returns the sizes of a menu with one bet a street, for searches to the end of the hand."""
+    streets = {"turn": menu.streets[2], "river": menu.streets[3]}
+    return {
+        name: {"bet": [str(size) for size in street.at(0)], "raise": []}
+        for name, street in streets.items()
+    }
 
 
 def train_run(

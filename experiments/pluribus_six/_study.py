@@ -24,16 +24,16 @@ from typing import Any
 
 import numpy as np
 
-from experiments._blueprints import MENUS, abstraction_of, trained_agent
+from experiments._blueprints import MENUS, abstraction_of, one_bet_sizes, trained_agent
 from experiments._report import Report
-from experiments.pluribus_six._parts import weights_and_pruning
+from experiments._scores import deviation_scores, mean_of
 from jaxsolve import holdem
 from jaxsolve.files import load_arrays, save_arrays
 from jaxsolve.holdem import play
 
 COLUMNS = ("seat_type", "hands", "mbb", "se", "p", "estimator", "seconds_per_decision")
 SHOWN = (*COLUMNS, "mbb_paper", "se_paper")
-KIND, SCORES = "positions of pluribus_six", "deviations of pluribus_six"
+KIND = "positions of pluribus_six"
 RESULTS = Path(__file__).parent / "results"
 ROUNDING = 1e-3
 """Standard errors of a strategy among its copies, mbb/h, which wins nothing but for rounding."""
@@ -58,8 +58,6 @@ class Plan:
         paced: hands that are played to measure the time of a decision.
         value_hands: from which AIVAT learns its values.
         samples: hands that are drawn to score a deviation.
-        passes: at which the parts are measured on three-player Leduc.
-        seeds: of these.
         seed: of cards and choices.
         folder: of an abstraction; others are built in the cache.
     """
@@ -77,8 +75,6 @@ class Plan:
     paced: int = 6
     value_hands: int = 300_000
     samples: int = 1_024
-    passes: tuple[int, ...] = (30_000, 100_000, 300_000, 1_000_000)
-    seeds: int = 3
     seed: int = 0
     folder: Path | None = dataclasses.field(default=None, repr=False)
 
@@ -95,8 +91,6 @@ QUICK = Plan(
     step=12,
     value_hands=50_000,
     samples=256,
-    passes=(30_000, 100_000),
-    seeds=1,
 )
 
 
@@ -137,7 +131,7 @@ def main(
     )
     agent = play.SearchAgent(
         base,
-        menu=_sizes(base.game.menu),
+        menu=one_bet_sizes(base.game.menu),
         first=0,
         passes=dict.fromkeys(range(4), chosen.deals),
         buckets=None if searched is None else abstraction_of(searched, folder, out),
@@ -146,15 +140,22 @@ def main(
     )
     stack = base.game.menu.stack
     values = holdem.hand_values((base.game, base.sums), hands=chosen.value_hands, seed=chosen.seed)
-    report.extra["parts"] = weights_and_pruning(chosen.passes, chosen.seeds, say)
     pace = _pace(agent, stack, chosen)
     report.extra["seconds_per_decision"] = pace
     tables: dict[str, tuple[list[Any], int, tuple[float, float] | None]] = {
         "control": ([base] * 6, min(chosen.one, 600), None),
         "5 searchers, 1 blueprint": ([base, *[agent] * 5], chosen.five, (32.0, 15.0)),
     }
-    rows += _one(agent, base, chosen, values, pace, out)
-    report.extra["correlation"] = _correlations(out)
+    kept = deviation_scores(
+        *(out / "deviations.npz", _settings(chosen), agent, base),
+        deals=-(-chosen.one // 6),
+        step=chosen.step // 6,
+        seed=chosen.seed,
+        samples=chosen.samples,
+        values=values,
+    )
+    rows += _one(kept, pace)
+    report.extra["correlation"] = _correlations(kept)
     for row in rows:
         say(f"{row['seat_type']}, {row['estimator']}: {row['mbb']:+.0f}, se {row['se']:.0f}")
     for name, (agents, hands, paper) in tables.items():
@@ -176,7 +177,7 @@ def main(
     rows += _positions(agent, stack, chosen, values, out)
     report.extra["complete"] = True
     report.seconds = time.perf_counter() - begin
-    report.save(out, figure=_figure(rows, report.extra["parts"]))
+    report.save(out, figure=_figure(rows))
     if record:
         report.record(RESULTS)
     return report
@@ -196,56 +197,24 @@ def _pace(agent: play.SearchAgent, stack: int, plan: Plan) -> float:
 
 def _settings(plan: Plan) -> str:
     """Returns what two parts of one match share."""
-    lengths = dict.fromkeys(("one", "five", "alone", "step", "paced", "seeds"), 0)
-    return str(dataclasses.replace(plan, passes=(), **lengths))
+    return str(
+        dataclasses.replace(plan, **dict.fromkeys(("one", "five", "alone", "step", "paced"), 0))
+    )
 
 
-def _sizes(menu: holdem.BetMenu) -> dict[str, dict[str, list[str]]]:
-    """Returns the sizes of a menu with one bet a street, for searches to the end of the hand."""
-    streets = {"turn": menu.streets[2], "river": menu.streets[3]}
-    return {
-        name: {"bet": [str(size) for size in street.at(0)], "raise": []}
-        for name, street in streets.items()
-    }
-
-
-def _one(
-    agent: play.SearchAgent,
-    base: play.BlueprintAgent,
-    plan: Plan,
-    values: holdem.HandValues,
-    pace: float,
-    out: Path,
-) -> list[dict[str, Any]]:
-    """Returns one searcher among five blueprints by each estimator; goes on where it was."""
-    path, deals = out / "deviations.npz", -(-plan.one // 6)
-    header = {"kind": SCORES, "plan": _settings(plan)}
-    kept: dict[str, np.ndarray] = {}
-    if path.exists():
-        found, arrays = load_arrays(path, SCORES)
-        kept = arrays if found["plan"] == header["plan"] else {}
-    while (first := len(next(iter(kept.values()), ()))) < deals:
-        more = play.deviation_match(
-            *(agent, base),
-            deals=min(first + max(1, plan.step // 6), deals),
-            skip=first,
-            seed=plan.seed,
-            samples=plan.samples,
-            values=values,
-        )
-        kept = {name: np.concatenate([kept.get(name, x[:0]), x]) for name, x in more.items()}
-        save_arrays(path, header, kept)
+def _one(kept: Mapping[str, np.ndarray], pace: float) -> list[dict[str, Any]]:
+    """Returns one searcher among five blueprints by each estimator."""
     rows = []
     for estimator in ("deviations", "aivat", "duplicate"):
-        chips = kept[estimator][:deals, None]
+        chips = kept[estimator]
         paper = (48.0, 25.0) if estimator == "deviations" else None
-        rows.append(_row("1 searcher, 5 blueprints", 6 * deals, estimator, chips, paper, pace))
+        name = "1 searcher, 5 blueprints"
+        rows.append(_row(name, 6 * len(chips), estimator, chips, paper, pace))
     return rows
 
 
-def _correlations(out: Path) -> dict[str, float]:
+def _correlations(kept: Mapping[str, np.ndarray]) -> dict[str, float]:
     """Returns how chips at the table go with what the estimators say of a deal's luck."""
-    _, kept = load_arrays(out / "deviations.npz", SCORES)
     luck = kept["duplicate"] - kept["aivat"], kept["deviations"]
     with np.errstate(invalid="ignore"):
         aivat, score = (float(np.corrcoef(kept["duplicate"], x)[0, 1]) for x in luck)
@@ -262,7 +231,7 @@ def _rows(
     assert match.chips is not None
     rows = []
     for estimator, chips in (("aivat", match.chips), ("duplicate", match.plain)):
-        mine = -chips[:, [0]] / 5 if name.startswith("5") else chips[:, [0]]
+        mine = -chips[:, 0] / 5 if name.startswith("5") else chips[:, 0]
         known = paper if estimator == "aivat" else None
         rows.append(_row(name, match.plain.size, estimator, mine, known, pace))
     return rows
@@ -276,8 +245,8 @@ def _row(
     paper: tuple[float, float] | None,
     pace: float | None,
 ) -> dict[str, Any]:
-    """Returns a row of chips, float64 [D, 1]."""
-    found = holdem.HandMatch(chips, chips)
+    """Returns a row of chips, float64 [D]."""
+    found = mean_of(chips)
     return {
         "seat_type": name,
         "hands": hands,
@@ -326,28 +295,20 @@ def _positions(
     return rows
 
 
-def _figure(rows: list[dict[str, Any]], parts: list[dict[str, Any]]) -> Any:
-    """Returns a figure: matches and positions, and NashConv of the parts."""
+def _figure(rows: list[dict[str, Any]]) -> Any:
+    """Returns a figure: matches and positions."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9.6, 3.8), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    figure = Figure(figsize=(6.4, 3.8), layout="constrained")
+    axes = figure.subplots()
     shown = [r for r in rows if r["estimator"] != "duplicate"]
     names = [
         r["seat_type"] + (", deviations" if r["estimator"] == "deviations" else "") for r in shown
     ]
-    left.axvline(0, color="#888888", linewidth=0.8)
+    axes.axvline(0, color="#888888", linewidth=0.8)
     spread = [1.96 * r["se"] for r in shown]
-    left.errorbar([r["mbb"] for r in shown], range(len(shown)), xerr=spread, fmt="o", capsize=3)
-    left.set_yticks(range(len(shown)), names)
-    left.invert_yaxis()
-    left.set_xlabel("mbb/h (AIVAT, and deviations; 95 % intervals)")
-    for name in dict.fromkeys(p["part"] for p in parts):
-        line = [p for p in parts if p["part"] == name]
-        right.loglog([p["passes"] for p in line], [p["nash_conv"] for p in line], "o-", label=name)
-    right.set_xlabel("passes of external sampling")
-    right.set_ylabel("NashConv, chips")
-    right.set_title("three-player Leduc", fontsize=10)
-    if parts:
-        right.legend(fontsize=8)
+    axes.errorbar([r["mbb"] for r in shown], range(len(shown)), xerr=spread, fmt="o", capsize=3)
+    axes.set_yticks(range(len(shown)), names)
+    axes.invert_yaxis()
+    axes.set_xlabel("mbb/h (AIVAT, and deviations; 95 % intervals)")
     return figure

@@ -71,6 +71,8 @@ def pluribus(
     search: DepthSearch,
     *,
     every_decision: bool = False,
+    frozen: bool = True,
+    final: bool = True,
     name: str = "pluribus",
 ) -> Agent:
     """Returns an agent that plays what `search.pluribus` composes, in any seat.
@@ -79,12 +81,14 @@ def pluribus(
         tree: a compiled game of any number of players, actions off the menu included.
         search: how searches are made.
         every_decision: search again at each decision.
+        frozen: keep own actions of the round in a later search, for the hand that is held.
+        final: play the last iterate of a search; else the average.
         name: for tables of results.
 
     Raises:
         ValueError: an option makes no sense.
     """
-    return searching(PluribusSearch(tree, search, every_decision), name=name)
+    return searching(PluribusSearch(tree, search, every_decision, frozen, final), name=name)
 
 
 def nested(

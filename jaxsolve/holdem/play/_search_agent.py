@@ -146,6 +146,7 @@ class SearchAgent:
         root: str = "reach",
         final: bool | None = None,
         frozen: bool | None = None,
+        every_decision: bool = False,
         threads: int = 1,
         name: str = "search",
     ) -> None:
@@ -172,6 +173,7 @@ class SearchAgent:
             final: play the last iterate of searches that end with their street, in place of the
                 average; by default with more players.
             frozen: keep what was told on the street when such a search is made anew; likewise.
+            every_decision: make it anew at each decision, not only after bets that it lacks.
             threads: of searches before the turn; with more than one, equal histories give answers
                 that are equal only nearly.
             name: for tables of results.
@@ -194,6 +196,7 @@ class SearchAgent:
         self.sizes: Sizes = parse_sizes(menu, streets=STREETS[max(first, 2) - 1 :])
         self.final = self.players > 2 if final is None else final
         self.frozen = self.players > 2 if frozen is None else frozen
+        self.every_decision = every_decision
         self.iterations = {2: 100, 3: 300, **(iterations or {})}
         self.passes = {**(PASSES if self.players == 2 else DEALS), **(passes or {})}
         self.buckets = buckets
@@ -231,7 +234,7 @@ class SearchAgent:
             return told, state
         state = self._own_move(state, hand)
         street = self._street(state, hand)
-        if street.solved is None or _node(street, hand) is None:
+        if self.every_decision or street.solved is None or _node(street, hand) is None:
             street = street._replace(solved=self._search(state, street, hand, seconds))
         reach = np.where(possible(hand.board), state.reach, 0.0)
         told = _policy(street, hand, final=self.final)._replace(reach=reach)

@@ -107,11 +107,15 @@ class PluribusSearch:
         tree: a compiled game of any number of players, actions off the menu included.
         search: how searches are made.
         every_decision: see `pluribus`.
+        frozen: likewise.
+        final: likewise.
     """
 
     tree: PublicTree
     search: DepthSearch
     every_decision: bool = False
+    frozen: bool = True
+    final: bool = True
 
     def __post_init__(self) -> None:
         load_cfr(self.search)
@@ -127,7 +131,7 @@ class PluribusSearch:
         tree, search = in_rows_search(self.tree, self.search)
         who = Searcher(plan_of(tree, player, search.menu), search, {})
         start = Beliefs.start(tree, search.policies[0], player)
-        groups = groups_of(who.plan, self.every_decision)
+        groups = groups_of(who.plan, self.every_decision, self.frozen)
         return PluribusPath(who, groups, Played.start(start, player), frozenset())
 
     def decide(self, state: PluribusPath, infoset: int) -> tuple[np.ndarray, PluribusPath]:
@@ -139,7 +143,7 @@ class PluribusSearch:
         for group in state.groups:
             name = (group.root, group.taken)
             if name not in done and {group.root, *group.taken} <= above:
-                played, _ = search_group(state.who, solver, played, group)
+                played, _ = search_group(state.who, solver, played, group, self.final)
                 done.add(name)
         odds = played.policy(plan)[slice(*mine.offset[infoset : infoset + 2])]
         return odds, PluribusPath(state.who, state.groups, played, frozenset(done))

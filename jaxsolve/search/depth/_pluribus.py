@@ -73,6 +73,8 @@ def pluribus(
     *,
     players: int | Sequence[int] | None = None,
     every_decision: bool = False,
+    frozen: bool = True,
+    final: bool = True,
 ) -> DepthLimited:
     """Returns what searches from the start of each betting round make of a blueprint.
 
@@ -82,6 +84,8 @@ def pluribus(
         players: who searches; everybody by default.
         every_decision: search again at each decision of P, not only where a round begins and after
             actions that are not on the menu.
+        frozen: keep P's own actions of the round in a later search, for the hand that P holds.
+        final: play the last iterate of a search; else the average.
 
     Raises:
         ValueError: the solver is the linear program, which has no iterates, the search looks a
@@ -96,8 +100,8 @@ def pluribus(
     for i in range(n) if players is None else np.atleast_1d(players).tolist():
         who = Searcher(plan_of(tree, i, search.menu), search, {})
         played = Played.start(Beliefs.start(tree, blueprint, i), i)
-        for group in groups_of(who.plan, every_decision):
-            played, solved = search_group(who, solver, played, group)
+        for group in groups_of(who.plan, every_decision, frozen):
+            played, solved = search_group(who, solver, played, group, final)
             count += solved
         after[i] = played.policy(who.plan)
     found = measured(tree, blueprint, after, count, begin)
@@ -182,7 +186,7 @@ class Played(NamedTuple):
         return composed(plan.tree.info, Beliefs(tuple(odds), self.beliefs.searched), plan.player)
 
 
-def groups_of(plan: SearchPlan, every_decision: bool) -> tuple[Group, ...]:
+def groups_of(plan: SearchPlan, every_decision: bool, frozen: bool) -> tuple[Group, ...]:
     """Returns the searches of a game in the order in which they are made.
 
     Rounds come from the first on. Within a round the menu comes first, whose first search makes the
@@ -192,12 +196,14 @@ def groups_of(plan: SearchPlan, every_decision: bool) -> tuple[Group, ...]:
     for row in range(plan.tree.info.players[plan.player].num_infosets):
         case = _case(plan, row, every_decision)
         members = found.setdefault((case.root, case.taken), defaultdict(list))
-        members[case.past].append(row)
+        members[case.past if frozen else ()].append(row)
     order = sorted(found, key=lambda g: (plan.round[g[0]] + plan.ends[g[0]], len(g[1]), g))
     return tuple(Group(*name, found[name]) for name in order)
 
 
-def search_group(who: Searcher, solver: Solver, before: Played, group: Group) -> tuple[Played, int]:
+def search_group(
+    who: Searcher, solver: Solver, before: Played, group: Group, final: bool
+) -> tuple[Played, int]:
     """Returns strategies after the searches of a group, and how many searches these were."""
     plan = who.plan
     found = _round(who, before.beliefs, group.root, group.taken)
@@ -211,7 +217,7 @@ def search_group(who: Searcher, solver: Solver, before: Played, group: Group) ->
         average, current = _solved(found.tree, solver, who.search.iterations, locked, plan.player)
         count += len(now)
         for k, past in enumerate(now):
-            odds = _entries(found, plan, current, k, plan.player)
+            odds = _entries(found, plan, current if final else average, k, plan.player)
             for row in group.cases[past]:
                 at = slice(mine.offset[row], mine.offset[row + 1])
                 if np.isfinite(odds[at]).any():
