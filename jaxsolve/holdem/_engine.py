@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve import native
-from jaxsolve.holdem._safe_root import SafeRoot, staying_out
+from jaxsolve.holdem._safe_root import SafeRoot, coming, staying_out
 from jaxsolve.holdem._spot_memory import choose_bits, runs_native, spot_bytes
 from jaxsolve.regret import Coefficients, Step
 from jaxsolve.solvers import Solver
@@ -52,6 +52,7 @@ class _Gadget(ctypes.Structure):
     _fields_ = (
         ("player", ctypes.c_int64),
         ("stay", ctypes.c_void_p),
+        ("come", ctypes.c_void_p),
         ("state", ctypes.c_void_p),
     )
 
@@ -129,7 +130,7 @@ class SpotEngine:
             "solver": f"{self.solver.name}{hyper}",
             "bits": self.bits,
             "planned iterations": iterations if self.solver.scheduled else "any",
-            "root": None if self.root is None else [self.root.player, _crc([self.root.values])],
+            "root": None if self.root is None else [self.root.player, _crc(self.root.arrays)],
         }
 
     def fresh(self) -> SpotState:
@@ -241,12 +242,18 @@ class SpotEngine:
     def _gadget(self, state: SpotState) -> Any:
         if self.root is None:
             return None
-        return ctypes.byref(_Gadget(self.root.player, _address(self._stay), _address(state.gadget)))
+        places = (_address(x) for x in (self._stay, self._come, state.gadget))
+        return ctypes.byref(_Gadget(self.root.player, *places))
 
     @functools.cached_property
     def _stay(self) -> np.ndarray:
         assert self.root is not None
         return staying_out(self.spot, self.root)
+
+    @functools.cached_property
+    def _come(self) -> np.ndarray:
+        assert self.root is not None
+        return coming(self.spot, self.root)
 
     def _widths(self, player: int) -> np.ndarray:
         """Returns int [rows], how many actions there are beside each."""

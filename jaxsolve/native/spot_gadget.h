@@ -1,4 +1,5 @@
 // A choice of one player before a spot, hand by hand: to play it, or to take what staying out pays.
+// Besides, hands may come that have no choice.
 
 #ifndef JAXSOLVE_SPOT_GADGET_H_
 #define JAXSOLVE_SPOT_GADGET_H_
@@ -11,6 +12,7 @@
 struct SpotGadget {
   int64_t player;
   const float* stay;  // [hands], counterfactual value of staying out
+  const float* come;  // [hands], reach of those that have no choice
   float* state;       // [3, hands]: regrets of playing and of staying out, average chance to play
 };
 
@@ -30,12 +32,12 @@ class GadgetGame {
 
   // Lets hands play as regrets say.
   void Now() {
-    for (int64_t h = 0; h < hands_; ++h) reach_[h] = range_[h] * Plays(h);
+    for (int64_t h = 0; h < hands_; ++h) reach_[h] = gadget_->come[h] + range_[h] * Plays(h);
   }
 
   // Lets hands play as they did on the average.
   void Average() {
-    for (int64_t h = 0; h < hands_; ++h) reach_[h] = range_[h] * average()[h];
+    for (int64_t h = 0; h < hands_; ++h) reach_[h] = gadget_->come[h] + range_[h] * average()[h];
   }
 
   // Takes what playing was worth to the hands of a player, and lets them play as regrets say then.

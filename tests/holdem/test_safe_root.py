@@ -125,3 +125,45 @@ def test_bad_roots_are_refused():
         he.solve(spot, root=he.SafeRoot(0, np.full(1326, np.nan)), progress=False)
     with pytest.raises(ValueError, match="needs a C"):
         he.solve(spot, root=he.SafeRoot(0, np.zeros(1326)), solver="mmd", progress=False)
+
+
+def belief(player: int) -> np.ndarray:
+    weights = np.random.default_rng(2).random(1326) ** 4
+    return np.asarray(support(player) * weights)
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_with_promises_that_say_nothing_a_belief_is_a_range(player: int):
+    """Who is promised more than there is stays out, and who comes is believed to."""
+    root = he.SafeRoot(player, np.full(1326, 1e4), belief(player))
+    found = solved(RIVER, player, root, support(player))
+    plain = solved(RIVER, player, None, belief(player) + 1e-9 * support(player))
+    best = [he.alternative_values(x.reports, player) for x in (found, plain)]
+    weight = belief(player)
+    mean = [float(np.nansum(weight * x) / weight[np.isfinite(x)].sum()) for x in best]
+    assert mean[0] == pytest.approx(mean[1], abs=0.05)
+    free = solved(RIVER, player, he.SafeRoot(player, np.full(1326, 1e4)), support(player))
+    loose = he.alternative_values(free.reports, player)
+    assert np.nansum(weight * loose) / weight[np.isfinite(loose)].sum() > mean[0] + 0.5
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_a_belief_leaves_hands_what_they_were_promised(player: int):
+    """A wrong belief alone gives some hands much more."""
+    values = he.alternative_values(turn().reports, player, LINE, RIVER)
+    root = he.SafeRoot(player, values, 0.1 * belief(player))
+    lost = {}
+    for name, (at, theirs) in {
+        "safe": (root, support(player)),
+        "unsafe": (None, belief(player) + 1e-9 * support(player)),
+    }.items():
+        found = solved(RIVER, player, at, theirs)
+        if name == "safe":
+            assert found.exploitability_chips < 0.02
+        best = he.alternative_values(found.reports, player)
+        more = np.maximum(np.nan_to_num(best - values), 0)
+        weight = np.zeros(1326)
+        weight[found.spot.hands] = found.reports.weight(player, 0, 0)
+        lost[name] = float((more * weight).max() / weight.max())
+    assert lost["safe"] < 0.3
+    assert lost["unsafe"] > 5 * lost["safe"]

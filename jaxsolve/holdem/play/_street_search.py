@@ -5,6 +5,7 @@ Both begin where the street was dealt.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -31,7 +32,7 @@ from jaxsolve.holdem.play._street_moves import Bet, find_node, menu_node
 from jaxsolve.holdem.play._street_solved import Solved, ToTheEnd, ToTheStreetsEnd, WithNetwork
 
 LEAST_WEIGHT = 0.1
-"""Of a hand at a safe root, which promises something to every hand, likely or not."""
+"""Of a hand that may stay out at a safe root, which promises every hand something."""
 
 
 class Problem(Protocol):
@@ -150,7 +151,8 @@ def to_the_end(
         raises: on a street, or more where there were more.
         iterations: of the solver.
         safe: what hands of one player were promised here; those of which nothing is known are
-            left out, and all others may be there.
+            left out. All others come as the range says, and once more, likely or not, if they get
+            more than the promise.
     """
     spent, stacks = np.asarray(root.state.spent), np.asarray(root.stacks)
     seats = np.flatnonzero(~np.asarray(root.state.folded))
@@ -166,8 +168,9 @@ def to_the_end(
     sizes[name] = (first, second)
     ranges, pot = np.array(ranges[seats]), int(spent.sum())
     if safe is not None:
-        some = np.maximum(ranges[safe.player], LEAST_WEIGHT)
-        ranges[safe.player] = np.where(np.isfinite(safe.values), some, 0.0)
+        known = np.isfinite(safe.values)
+        safe = dataclasses.replace(safe, belief=np.where(known, ranges[safe.player], 0.0))
+        ranges[safe.player] = np.where(known, np.maximum(ranges[safe.player], LEAST_WEIGHT), 0.0)
     left, right = (int(x) for x in (stacks - spent)[seats])
     spot = Spot(
         board=root.board,
