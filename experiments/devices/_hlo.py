@@ -29,6 +29,8 @@ _CALLED = re.compile(r"(?:calls|to_apply|body)=%?([\w.\-]+)")
 _BODY = re.compile(r" while\(.*?body=%?([\w.\-]+)")
 _SHAPE = re.compile(r"([a-z]+[0-9]*)\[([0-9,]*)\]")
 _NAME = re.compile(r"%([\w.\-]+)")
+_LABELS = re.compile(r"dim_labels=(\w+)_\w+->")
+_WINDOW = re.compile(r"window=\{([^}]*)\}")
 _CONTRACTED = re.compile(r'"?lhs_contracting_dim(?:ension)?s"?[:=]\s*[\[{]"?(\d+)')
 
 
@@ -253,12 +255,35 @@ def _product(x: Instruction, inside: list[Instruction], shapes: dict[str, str]) 
         return 0, False
     shapes = shapes | {y.name: y.shape for y in inside}
     for y in inside:
-        found = _CONTRACTED.search(y.rest) if y.opcode in ("custom-call", "dot") else None
-        if found and y.operands:
-            kind, dims = _SHAPE.findall(shapes[y.operands[0]])[0]
-            length = int(dims.split(",")[int(found[1])])
+        length = _contracted(y, shapes)
+        if length:
+            kind, _ = _SHAPE.findall(shapes[y.operands[0]])[0]
             return 2 * _numbers(_SHAPE.findall(y.shape)[0][1]) * length, SIZES.get(kind) == 2
     return 0, False
+
+
+def _contracted(y: Instruction, shapes: dict[str, str]) -> int:
+    """Returns how many products each number of a result sums; 0 if it is no matrix product."""
+    if y.opcode not in ("custom-call", "dot", "convolution") or not y.operands:
+        return 0
+    found = _LABELS.search(y.rest) if y.opcode == "convolution" else _CONTRACTED.search(y.rest)
+    if not found:
+        return 0
+    at = found[1].index("f") if y.opcode == "convolution" else int(found[1])
+    length = int(_SHAPE.findall(shapes[y.operands[0]])[0][1].split(",")[at])
+    return length * _taps(y.rest) if y.opcode == "convolution" else length
+
+
+def _taps(rest: str) -> int:
+    """Returns the factors that a window adds; dilated, it holds a batch, and adds none.
+
+    A TPU's compiler writes matrix products as convolutions.
+    """
+    window = _WINDOW.search(rest)
+    if window is None or "dilate" in window[1]:
+        return 1
+    sizes = re.search(r"size=([\dx]+)", window[1])
+    return math.prod(int(n) for n in sizes[1].split("x")) if sizes else 1
 
 
 def size(shape: str) -> int:
