@@ -48,6 +48,29 @@ ENTRY %main (x.1: f32[100,8]) -> (s32[]) {
 }
 """  # noqa: E501
 
+TPU = """\
+%fused_product (p: f32[7,64,300], q: f32[7,300,50]) -> f32[7,64,50] {
+  %p = f32[7,64,300]{1,2,0} parameter(0)
+  %q = f32[7,300,50]{1,2,0} parameter(1)
+  ROOT %c = f32[7,64,50]{1,2,0} convolution(%p, %q), window={WINDOW}, dim_labels=0bf_0io->0bf
+}
+
+ENTRY %main (x: f32[7,64,300], y: f32[7,300,50]) -> f32[7,64,50] {
+  %x = f32[7,64,300]{1,2,0} parameter(0)
+  %y = f32[7,300,50]{1,2,0} parameter(1)
+  ROOT %f = f32[7,64,50]{1,2,0} fusion(%x, %y), kind=kOutput, calls=%fused_product
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("window", "factors"), [("size=7 stride=6 lhs_dilate=7", 300), ("size=3 pad=1_1", 3 * 300)]
+)
+def test_a_convolution_is_a_product(window: str, factors: int):
+    """A dilated window holds the batch of a product; any other one adds factors."""
+    (product,) = kernels(TPU.replace("WINDOW", window))
+    assert (product.kind, product.flops) == ("product", 2 * 7 * 64 * 50 * factors)
+
 
 def test_a_loop_is_counted_by_hand():
     found = {k.kind: k for k in kernels(HLO)}

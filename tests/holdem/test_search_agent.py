@@ -226,6 +226,29 @@ def test_what_was_told_stays_when_the_street_is_searched_anew():
     assert state.street.own[0][1] is first
 
 
+def test_a_street_is_searched_again_at_each_decision_if_asked():
+    """What was told stays; without the option the first search is followed."""
+    for again in (False, True):
+        three = play.SearchAgent(
+            blueprint(players=3), first=1, passes={1: 3000}, every_decision=again
+        )
+        hand = play.new_hand(holdem.no_limit(3), STACK)
+        while hand.actor >= 0:
+            hand = hand.act(hand.can.call)
+        flop = hand.deal(BOARD[:3])
+        state = three.begin(next(iter(flop.path())), flop.actor, number=0, key=1)
+        first, state = three.policy(state, flop)
+        solved = state.street.solved
+        bet = flop.act(flop.can.call).act(STACK)
+        told, state = three.policy(state, bet.act(holdem.FOLD))
+        assert (state.street.solved is solved) != again
+        totals, policy = state.street.solved.told(0, final=True)
+        live = (first.policy > 0).any(1) & holdem.possible(flop.board)
+        np.testing.assert_allclose(policy[live], first.policy[live], atol=1e-5)
+        assert totals.tolist() == first.totals.tolist()
+        assert told.totals.tolist() == [holdem.FOLD, STACK]
+
+
 def test_two_of_three_players_play_the_river_to_the_end():
     """Chips of the player who folded are in the pot; totals are those of the whole hand."""
     three = play.SearchAgent(

@@ -89,6 +89,33 @@ def test_off_menu_actions_are_searched(leduc):
     np.testing.assert_allclose(found.worst_case, -np.asarray(best)[::-1], atol=1e-9)
 
 
+def test_what_is_played_and_frozen_is_an_option(leduc):
+    """Free searches are one for a round; frozen ones go on from it; averages are not iterates."""
+    tree, blueprint = leduc
+    policies = biased(tree, blueprint, classes=poker_class)
+    settings = search.DepthSearch(policies, solver="lcfr", iterations=30)
+
+    def odds(**how) -> tuple[int, np.ndarray]:
+        found = search.pluribus(tree, settings, players=0, **how)
+        return found.searches, found.policy.probabilities(0)
+
+    count, plain = odds()
+    free = odds(every_decision=True, frozen=False)
+    assert free[0] == count
+    np.testing.assert_array_equal(free[1], plain)
+    frozen = odds(every_decision=True)
+    assert frozen[0] > count
+    assert np.abs(frozen[1] - plain).max() > 0.01
+    average = odds(final=False)
+    assert average[0] == count
+    assert np.abs(average[1] - plain).max() > 0.01
+    agent = search.depth.PluribusSearch(tree, settings, frozen=False, final=False)
+    mine = tree.info.players[0]
+    first = int(np.argmin(mine.public))
+    told, _ = agent.decide(agent.start(0), first)
+    np.testing.assert_allclose(told, average[1][mine.offset[first] : mine.offset[first + 1]])
+
+
 def test_bad_input(leduc):
     tree, blueprint = leduc
     with pytest.raises(ValueError, match="no final iterate"):

@@ -31,9 +31,6 @@ from jaxsolve.holdem.play._public_hand import PublicHand
 from jaxsolve.holdem.play._street_moves import Bet, find_node, menu_node
 from jaxsolve.holdem.play._street_solved import Solved, ToTheEnd, ToTheStreetsEnd, WithNetwork
 
-LEAST_WEIGHT = 0.1
-"""Of a hand that may stay out at a safe root, which promises every hand something."""
-
 
 class Problem(Protocol):
     """A street before it is searched."""
@@ -151,8 +148,8 @@ def to_the_end(
         raises: on a street, or more where there were more.
         iterations: of the solver.
         safe: what hands of one player were promised here; those of which nothing is known are
-            left out. All others come as the range says, and once more, likely or not, if they get
-            more than the promise.
+            left out. All others come as the range says, and once more, all alike, if they get more
+            than the promise.
     """
     spent, stacks = np.asarray(root.state.spent), np.asarray(root.stacks)
     seats = np.flatnonzero(~np.asarray(root.state.folded))
@@ -170,7 +167,7 @@ def to_the_end(
     if safe is not None:
         known = np.isfinite(safe.values)
         safe = dataclasses.replace(safe, belief=np.where(known, ranges[safe.player], 0.0))
-        ranges[safe.player] = np.where(known, np.maximum(ranges[safe.player], LEAST_WEIGHT), 0.0)
+        ranges[safe.player] = known
     left, right = (int(x) for x in (stacks - spent)[seats])
     spot = Spot(
         board=root.board,
@@ -181,7 +178,9 @@ def to_the_end(
         raise_cap=max(raises, len(bets) - 1),
     )
     dead = (pot + 1) // 2 - int(spent[seats[0]])
-    return SpotProblem(spot_tree(spot), iterations, safe, dead)
+    # What was promised and believed may differ between hands that ranges alike leave alike.
+    tree = spot_tree(spot, symmetric=safe is None)
+    return SpotProblem(tree, iterations, safe, dead)
 
 
 def to_the_streets_end(
