@@ -32,6 +32,8 @@ COLUMNS = (
     *("nodes", "processor_seconds"),
 )
 RESULTS = Path(__file__).parent / "results"
+SLACK = 0.5
+"""Seconds by which a training may be longer than it was asked to be."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -191,7 +193,11 @@ def _stages(
 def _train(
     plan: Plan, out: Path, folder: str, minutes: float, options: Options | None
 ) -> tuple[play.BlueprintAgent, Row]:
-    """Returns a blueprint's agent and what is known of its training."""
+    """Returns a blueprint's agent and what is known of its training.
+
+    Raises:
+        ValueError: the blueprint in the folder is further on already.
+    """
     made = trained_blueprint(
         *(MENUS / plan.menu, abstraction_of(plan.buckets, plan.folder, out), out / folder),
         minutes=minutes,
@@ -200,6 +206,10 @@ def _train(
         options=options,
         clock=time.process_time,
     )
+    if made.seconds > 60 * minutes + SLACK:
+        raise ValueError(
+            f"{out / folder} was trained for longer than {minutes:g} minutes: remove it"
+        )
     known = {
         "passes": made.tables.passes,
         "nodes": made.nodes,
@@ -231,7 +241,8 @@ def _figure(rows: list[Row]) -> Any:
             across, up = [r[x] for r in line], [r[y] for r in line]
             axes.errorbar(across, up, yerr=error, fmt="o-", capsize=3, label=name)
         axes.set_xscale("log")
-        axes.legend(fontsize=8)
+        if chosen:
+            axes.legend(fontsize=8)
     left.set_yscale("log")
     left.set_xlabel("passes of external sampling")
     left.set_ylabel("NashConv, chips (95 %, seeds)")

@@ -23,8 +23,6 @@ PLAN = Plan(
     step=6,
     paced=1,
     value_hands=2_000,
-    passes=(1_000, 3_000),
-    seeds=2,
 )
 
 
@@ -44,13 +42,9 @@ def test_the_study_has_rows_of_tables_and_positions_and_goes_on(tmp_path: Path) 
     assert 0 < score["se"] < duplicate["se"]
     assert all(abs(r["mbb"]) < 1e-3 for r in report.rows[3:5])  # a blueprint among its copies
     assert sum(r["mbb"] for r in report.rows[7:]) == pytest.approx(0, abs=1)
-    parts = report.extra["parts"]
-    assert {p["part"] for p in parts} == {"linear", "linear, pruned", "no weights"}
-    assert parts[1]["nash_conv"] < parts[0]["nash_conv"]
     assert (tmp_path / "out" / "pluribus_six.png").exists()
     kept = {f: f.stat().st_mtime_ns for f in (tmp_path / "out" / "matches").glob("*.npz")}
     scores = (tmp_path / "out" / "deviations.npz").stat().st_mtime_ns
-    plan = dataclasses.replace(plan, passes=())  # Leduc takes longest
     again = pluribus_six.main(True, tmp_path / "out", plan=plan, say=said.append)
     assert [r["mbb"] for r in again.rows] == [r["mbb"] for r in report.rows]
     assert kept == {f: f.stat().st_mtime_ns for f in (tmp_path / "out" / "matches").glob("*.npz")}
