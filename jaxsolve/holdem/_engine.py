@@ -21,7 +21,7 @@ from jaxsolve import native
 from jaxsolve.holdem._safe_root import SafeRoot, coming, staying_out
 from jaxsolve.holdem._spot_memory import choose_bits, runs_native, spot_bytes
 from jaxsolve.regret import Coefficients, Step
-from jaxsolve.solvers import Solver
+from jaxsolve.solvers import Solver, solver_identity
 from jaxsolve.tree import check_fits
 
 if TYPE_CHECKING:
@@ -124,12 +124,10 @@ class SpotEngine:
 
     def identity(self, iterations: int) -> dict[str, Any]:
         """See `jaxsolve.solvers.Engine`."""
-        hyper = [np.asarray(x).tolist() for x in jax.tree.leaves(self.solver)]
         return {
             **spot_identity(self.spot),
-            "solver": f"{self.solver.name}{hyper}",
+            **solver_identity(self.solver, iterations),
             "bits": self.bits,
-            "planned iterations": iterations if self.solver.scheduled else "any",
             "root": None if self.root is None else [self.root.player, _crc(self.root.arrays)],
         }
 

@@ -25,7 +25,14 @@ from jaxsolve.holdem._runouts import cut_runouts, runouts
 from jaxsolve.holdem._solution import Averages, places
 from jaxsolve.holdem._spot_memory import check_tensors
 from jaxsolve.holdem._spot_tree import SpotTree
-from jaxsolve.solvers import Solver, average_policy, current_policy, init_state, run
+from jaxsolve.solvers import (
+    Solver,
+    average_policy,
+    current_policy,
+    init_state,
+    run,
+    solver_identity,
+)
 from jaxsolve.types import Array
 
 T = TypeVar("T")
@@ -71,12 +78,10 @@ class PartsEngine:
 
     def identity(self, iterations: int) -> dict[str, Any]:
         """See `Engine`."""
-        hyper = [np.asarray(x).tolist() for x in jax.tree.leaves(self.solver)]
         return {
             **spot_identity(self.spot),
-            "solver": f"{self.name}{hyper}",
+            **solver_identity(self.solver, iterations),
             "devices": self.mesh.size,
-            "planned iterations": iterations if self.solver.scheduled else "any",
         }
 
     def fresh(self) -> Any:

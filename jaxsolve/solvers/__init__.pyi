@@ -1,5 +1,6 @@
 from ._batch import BatchResult as BatchResult
 from ._batch import solve_batch as solve_batch
+from ._checkpoint import solver_identity as solver_identity
 from ._curve import Curve as Curve
 from ._curve import measurement_points as measurement_points
 from ._drive import CHECKPOINT as CHECKPOINT

@@ -34,15 +34,22 @@ class Saved(NamedTuple):
 
 def identity(tree: PublicTree, solver: Solver, horizon: int) -> dict[str, Any]:
     """Returns what two runs must share for one to continue the other."""
+    return {
+        "game": tree.names.name if tree.names is not None else "",
+        **solver_identity(solver, horizon),
+        "updates": "alternating" if solver.alternating else "simultaneous",
+        "dtype": str(tree.players[0].root_reach.dtype),
+        "tree": fingerprint(tree),
+    }
+
+
+def solver_identity(solver: Solver, horizon: int) -> dict[str, Any]:
+    """Returns what two runs must share of a solver, of whatever it solves."""
     hyper = [np.asarray(x).tolist() for x in jax.tree.leaves(solver)]
     batch = "" if solver.sampler is None else f" in batches of {solver.sampler.batch}"
     return {
-        "game": tree.names.name if tree.names is not None else "",
         "solver": f"{solver.name}{hyper}{batch}",
-        "updates": "alternating" if solver.alternating else "simultaneous",
-        "dtype": str(tree.players[0].root_reach.dtype),
         "planned iterations": horizon if solver.scheduled else "any",
-        "tree": fingerprint(tree),
     }
 
 

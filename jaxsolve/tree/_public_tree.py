@@ -26,7 +26,7 @@ from jaxsolve.tree._gather import GatherSum, take
 from jaxsolve.tree._info import TreeInfo, info_of, listed
 from jaxsolve.tree._payoffs import SparsePayoffs, matrix_payoffs
 from jaxsolve.tree._public_nodes import PublicNode, draw_public, public_node
-from jaxsolve.tree._shared import Shared
+from jaxsolve.tree._shared import Shared, total_over_devices
 from jaxsolve.types import Array
 
 MATRIX_CELLS = 1 << 24
@@ -268,7 +268,7 @@ def values_of(
         if below is not None:
             here = here + player.children[depth + 1](below)
         if player.shared is not None:
-            here = player.shared[depth].total(here)
+            here = total_over_devices(here, player.shared[depth].sequence)
         values, low = [], 0
         k -= len(level)
         for j, block in enumerate(level):

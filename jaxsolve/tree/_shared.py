@@ -38,10 +38,6 @@ class Shared:
     sequence: Array
     part: Array
 
-    def total(self, values: Array) -> Array:
-        """Returns values [E, ...] of a level, those of shared sequences summed over devices."""
-        return total_over_devices(values, self.sequence)
-
     def counted(self, rows: Array) -> Array:
         """Returns values [N, ...] of rows, so that their sum over devices counts each once."""
         return rows * self.part.reshape(-1, *(1,) * (rows.ndim - 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import functools
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,15 @@ def test_it_learns_exact_values():
     # Held-out values are those of the games that they start.
     values = np.asarray(held.values * held.beliefs).sum((1, 2))
     np.testing.assert_allclose(values, 0, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_a_limit_of_time_is_by_the_clock_that_is_given():
+    """Each reading is ten seconds later, so each part of training takes ten seconds."""
+    ticks = itertools.count(step=10.0)
+    found = run(time_limit=15.0, clock=lambda: next(ticks))
+    assert len(found.curve) == 2
+    assert [row["seconds"] for row in found.curve] == [10.0, 20.0]
 
 
 @pytest.mark.slow
