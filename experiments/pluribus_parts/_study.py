@@ -69,9 +69,9 @@ class Plan:
     buckets: int = 50
     bits: int = 16
     base_minutes: float = 10.0
-    minutes: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0)
+    minutes: tuple[float, ...] = (1.0, 2.0, 4.0)
     deals: int = 200
-    search_deals: int = 150
+    search_deals: int = 100
     sampled: int = 60_000
     search_buckets: int | None = 200
     samples: int = 512
