@@ -103,12 +103,11 @@ class Plan:
     other: str = "hu100_other.toml"
     buckets: int = 200
     minutes: float = 4.0
-    boards: int = 60
+    boards: int = 40
     strangers: tuple[str, ...] = (
-        *("blueprint", "turn and river", "one value", "multi-valued"),
-        *("multi-valued, unsafe", "network"),
+        *("blueprint", "turn and river", "multi-valued", "multi-valued, unsafe", "network"),
     )
-    other_boards: int = 16
+    other_boards: int = 8
     runouts: int = 24
     lbr: tuple[str, ...] = ("blueprint", "turn and river", "multi-valued")
     lbr_boards: int = 16
