@@ -35,7 +35,7 @@ NOT_RUN = {
 }
 """Commands that are only parsed, and why."""
 
-LONG = ("modicum_hunl", "flop_search", "pluribus_six", "dark_chess_match")
+LONG = ("modicum_hunl", "flop_search", "pluribus_six", "pluribus_parts", "dark_chess_match")
 """Studies whose quick form takes minutes: only parsed, tests/experiments runs them in small."""
 
 

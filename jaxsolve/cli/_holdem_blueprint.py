@@ -19,7 +19,7 @@ Folder = Annotated[Path, typer.Argument(help="a directory of jaxsolve holdem blu
 
 
 def blueprint(
-    menu: Annotated[Path, typer.Argument(help="a MENU.toml of bet sizes, see docs/blueprint.md")],
+    menu: Annotated[Path, typer.Argument(help="a MENU.toml of bet sizes, see docs/blueprints.md")],
     out: Annotated[Path, typer.Option(help="directory for the tables, charts and result.json")],
     abstraction: Annotated[
         Path | None,

@@ -29,7 +29,7 @@ def play_holdem(
 
     terminal = Terminal()
     terminal.wait(f"opening {agent}")
-    opponent = play.open_agent(agent)
+    opponent = play.open_agent(agent, players=players)
     n = players_of(players, [opponent])
     if seat >= n:
         raise ValueError(f"--seat must be less than {n}, the number of players")

@@ -36,7 +36,7 @@ SAMPLERS: dict[str, Callable[[HoldemGame, Options | None, int, int], Sampler]] =
 def default_sampler(players: int, bits: int = 32) -> str:
     """Returns the name of the sampler that is stronger after equal time.
 
-    Heads-up these are vectors of hands (docs/blueprint.md, "Strength by minutes and buckets");
+    Heads-up these are vectors of hands (docs/blueprints.md, "Strength by minutes and buckets");
     they are not for more players, and need tables of 32 bits.
     """
     return "vector" if players == 2 and bits == 32 else "external"

@@ -12,6 +12,7 @@ from jaxsolve.holdem.play._agent import HandAgent
 from jaxsolve.holdem.play._blueprint_agent import BlueprintAgent
 from jaxsolve.holdem.play._search_agent import SearchAgent
 from jaxsolve.holdem.play._simple import AlwaysCall, RandomAgent
+from jaxsolve.holdem.play._small_blueprint import STACK, small_blueprint
 
 AGENTS: dict[str, str] = {
     "blueprint:DIR": "a directory of jaxsolve holdem blueprint --out; DIR alone will do",
@@ -24,18 +25,24 @@ AGENTS: dict[str, str] = {
     "listen:HOST:PORT": "a program of the ACPC, which connects to this address",
     "program:COMMAND": "the same, started with host and port as its last arguments",
 }
-"""Words for agents, and what they mean."""
+"""Words for agents, and what they mean. Those with DIR stand alone, too: then for a blueprint of 20
+big blinds, which the first use trains in some two minutes and keeps."""
 
 SEARCHES = {"search": 2, "modicum": 0, "pluribus": 0}
 """Agents that search, and the first street on which they may."""
 
+SEATS = {"pluribus": 6}
+"""Players of a blueprint that is trained for an agent; 2 for others."""
 
-def open_agent(text: str, *, patience: float = 60.0) -> HandAgent:
+
+def open_agent(text: str, *, patience: float = 60.0, players: int | None = None) -> HandAgent:
     """Returns the agent that some words name, see `AGENTS`; `close_agent` ends it.
 
     Args:
         text: the words.
         patience: seconds for each answer of a program outside.
+        players: at the table, for a blueprint that is trained here; by default 6 for "pluribus"
+            and 2 for others.
 
     Raises:
         ValueError: they name no agent; says what there is.
@@ -48,9 +55,13 @@ def open_agent(text: str, *, patience: float = 60.0) -> HandAgent:
     outside = {"acpc": connect, "listen": listen, "program": run_program}
     if colon and rest and kind in outside:
         return outside[kind](rest, patience=patience)
-    if kind in SEARCHES and rest:
-        below = BlueprintAgent(*Blueprint.load(Path(rest)).strategy, name=f"blueprint:{rest}")
-        return SearchAgent(below, first=SEARCHES[kind], name=text)
+    alone = text in ("blueprint", *SEARCHES) and not Path(text).exists()
+    if alone or (kind in SEARCHES and rest):
+        seats = players or SEATS.get(text, 2)
+        made = small_blueprint(seats) if alone else Blueprint.load(Path(rest))
+        name = f"blueprint of {STACK}" if alone else f"blueprint:{rest}"
+        below = BlueprintAgent(*made.strategy, name=name)
+        return below if text == "blueprint" else SearchAgent(below, first=SEARCHES[kind], name=text)
     folder = Path(rest if kind == "blueprint" and colon else text)
     if kind == "blueprint" or (folder / HEADER).is_file() or os.sep in text:
         made = Blueprint.load(folder)

@@ -1,0 +1,60 @@
+"""Agents without a directory: a blueprint is trained once, kept, and found again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_buckets import save_made_buckets
+
+from jaxsolve import holdem
+from jaxsolve.holdem import play
+from jaxsolve.holdem.play import _small_blueprint as small
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, buckets that cost nothing, and a moment of training."""
+
+    def build(counts: Any, *, out: Path) -> Any:
+        assert tuple(counts) == small.BUCKETS
+        assert out.parent == tmp_path
+        out.mkdir(exist_ok=True)
+        save_made_buckets(out, 4)
+        return holdem.Abstraction.load(out, verify=False)
+
+    monkeypatch.setattr(small, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(small, "build_abstraction", build)
+    monkeypatch.setattr(small, "MINUTES", 0.005)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("text", "players", "seats"),
+    [("pluribus", None, 6), ("pluribus", 3, 3), ("modicum", None, 2), ("blueprint", None, 2)],
+)
+def test_an_agent_alone_has_a_blueprint_of_its_own(
+    kept: Path, text: str, players: int | None, seats: int
+) -> None:
+    agent: Any = play.open_agent(text, players=players)
+    below = agent if text == "blueprint" else agent.blueprint
+    assert isinstance(agent, play.BlueprintAgent if text == "blueprint" else play.SearchAgent)
+    assert (below.game.menu.players, below.game.menu.stack) == (seats, 2_000)
+    (tables,) = kept.glob(f"blueprint-{seats}-*/tables.npz")
+    before = tables.stat().st_mtime_ns
+    play.open_agent(text, players=players)
+    assert tables.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("players", range(2, 10))
+def test_menus_of_all_tables(players: int) -> None:
+    menu = small.small_menu(players)
+    assert menu.players == players
+    assert [str(size) for size in menu.streets[3].at(0)][-1] == "a"
+
+
+def test_without_a_cache_a_directory_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(small, "cache_folder", lambda: None)
+    with pytest.raises(ValueError, match="name it as in modicum:DIR"):
+        play.open_agent("modicum")
