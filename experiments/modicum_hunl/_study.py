@@ -97,16 +97,14 @@ class Plan:
 
     agents: tuple[str, ...] = (
         *("blueprint", "turn and river", "turn and river, unsafe"),
-        *("one value", "one value, unsafe", "multi-valued", "multi-valued, unsafe", "network"),
+        *("one value, unsafe", "multi-valued", "multi-valued, unsafe", "network"),
     )
     menu: str = "hu100_plain.toml"
     other: str = "hu100_other.toml"
     buckets: int = 200
     minutes: float = 4.0
     boards: int = 40
-    strangers: tuple[str, ...] = (
-        *("blueprint", "turn and river", "multi-valued", "multi-valued, unsafe", "network"),
-    )
+    strangers: tuple[str, ...] = ("blueprint", "turn and river", "multi-valued", "network")
     other_boards: int = 8
     runouts: int = 24
     lbr: tuple[str, ...] = ("blueprint", "turn and river", "multi-valued")
