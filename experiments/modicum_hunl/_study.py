@@ -107,7 +107,10 @@ class Plan:
     strangers: tuple[str, ...] = ("blueprint", "turn and river", "multi-valued", "network")
     other_boards: int = 8
     runouts: int = 24
-    lbr: tuple[str, ...] = ("blueprint", "turn and river", "multi-valued")
+    lbr: tuple[str, ...] = (
+        *("blueprint", "turn and river", "multi-valued"),
+        *("multi-valued, unsafe", "one value, unsafe"),
+    )
     lbr_boards: int = 16
     step: int = 2
     hands: int = 10
