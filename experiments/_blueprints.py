@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from jaxsolve import holdem
-from jaxsolve.caches import cache_folder
 from jaxsolve.files import differences, load_arrays, save_arrays
 from jaxsolve.holdem import play
 
@@ -58,9 +57,7 @@ def abstraction_of(buckets: int, given: Path | None, out: Path) -> holdem.Abstra
     """
     if given is not None:
         return holdem.Abstraction.load(given, verify=False)
-    counts = (buckets,) * 3
-    folder = (cache_folder() or out) / f"abstraction-{'-'.join(map(str, counts))}"
-    return holdem.build_abstraction(counts, out=folder)
+    return holdem.kept_abstraction((buckets,) * 3, instead=out)
 
 
 def trained_agent(

@@ -64,7 +64,6 @@ def blueprint(
     import os
 
     from jaxsolve import holdem as he
-    from jaxsolve.caches import cache_folder
 
     logging.basicConfig(format="%(message)s", level=logging.INFO)
     logging.getLogger("jax").setLevel(logging.WARNING)
@@ -72,8 +71,7 @@ def blueprint(
     if abstraction is None:
         counts = _counts(buckets)
         he.check_blueprint(read, counts, out=out, bits=bits)
-        folder = (cache_folder() or out) / f"abstraction-{'-'.join(map(str, counts))}"
-        found = he.build_abstraction(counts, out=folder)
+        found = he.kept_abstraction(counts, instead=out)
     else:
         found = he.Abstraction.load(abstraction)
 

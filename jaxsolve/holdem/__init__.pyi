@@ -53,6 +53,7 @@ from ._blueprint_report import blueprint_chart as blueprint_chart
 from ._blueprint_report import write_blueprint_report as write_blueprint_report
 from ._build_abstraction import abstraction_needs as abstraction_needs
 from ._build_abstraction import build_abstraction as build_abstraction
+from ._build_abstraction import kept_abstraction as kept_abstraction
 from ._canonical import CanonicalBoards as CanonicalBoards
 from ._canonical import board_number as board_number
 from ._canonical import canonical_boards as canonical_boards

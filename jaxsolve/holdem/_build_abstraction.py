@@ -21,6 +21,7 @@ import numpy as np
 from tqdm import tqdm
 
 from jaxsolve.abstraction import in_chunks, kmeans, nearest_native, nearest_numpy, processors
+from jaxsolve.caches import cache_folder
 from jaxsolve.compiler import free_host_bytes
 from jaxsolve.files import claim, write_atomic
 from jaxsolve.holdem._abstraction import (
@@ -124,6 +125,20 @@ def check_room(buckets: int | Sequence[int], folder: Path) -> None:
             f"the abstraction needs {needs}; {free / 2**30:.2f} GiB are free at {place}. Name "
             "another directory"
         )
+
+
+def kept_abstraction(buckets: Sequence[int], *, instead: Path) -> Abstraction:
+    """Returns the card abstraction that this user's cache folder keeps, built if need be.
+
+    Args:
+        buckets: of flop, turn and river.
+        instead: keeps it where there is no cache folder.
+
+    Raises:
+        ValueError, MemoryError, OSError: see `build_abstraction`.
+    """
+    name = f"abstraction-{'-'.join(map(str, buckets))}"
+    return build_abstraction(buckets, out=(cache_folder() or instead) / name)
 
 
 def build_abstraction(

@@ -309,7 +309,7 @@ def spot_engine(
             raise ValueError("a safe root needs a C++ compiler and a solver of the kind of dcfr")
         return None
     if root is not None:
-        staying_out(spot, root)  # raises an error
+        staying_out(spot, root), coming(spot, root)  # raise errors
     predicted = predicts(solver)
     if bits == 16 and predicted:
         raise ValueError(f"{solver.name} predicts regrets, which needs 32 bits; take dcfr")

@@ -47,7 +47,7 @@ class SafeRoot:
     def __post_init__(self) -> None:
         if self.player not in (0, 1):
             raise ValueError(f"a player is 0 (oop) or 1 (ip), not {self.player!r}")
-        for name, array in zip(("values", "a belief"), self.arrays, strict=False):
+        for name, array in zip(("values", "weights of a belief"), self.arrays, strict=False):
             if np.shape(array) != (NUM_HANDS,):
                 raise ValueError(f"{name} are [{NUM_HANDS}], not {list(np.shape(array))}")
         if self.belief is not None and not (np.isfinite(self.belief) & (self.belief >= 0)).all():
@@ -78,7 +78,14 @@ def staying_out(spot: SpotTree, root: SafeRoot) -> np.ndarray:
 
 
 def coming(spot: SpotTree, root: SafeRoot) -> np.ndarray:
-    """Returns float32 [H], reach of the player's hands in a spot that have no choice."""
-    own = np.flatnonzero(spot.ranges[root.player] > 0)
-    belief = np.zeros(NUM_HANDS) if root.belief is None else root.belief
-    return np.asarray(belief, np.float32)[own]
+    """Returns float32 [H], reach of the player's hands in a spot that have no choice.
+
+    Raises:
+        ValueError: the belief has a hand that the range does not have.
+    """
+    has = spot.ranges[root.player] > 0
+    belief = np.zeros(NUM_HANDS) if root.belief is None else np.asarray(root.belief)
+    if (belief[~has] > 0).any():
+        name, extra = PLAYERS[root.player], int((belief[~has] > 0).sum())
+        raise ValueError(f"{extra} hands of the belief are not in the range of {name}")
+    return belief[has].astype(np.float32)

@@ -88,7 +88,8 @@ def solve(
     begin = time.perf_counter()
     if isinstance(spot, str | Path):
         spot = Spot.load(spot)
-    ready = spot_tree(spot) if isinstance(spot, Spot) else spot
+    # What a safe root promises or believes may differ between hands that ranges leave alike.
+    ready = spot_tree(spot, symmetric=root is None) if isinstance(spot, Spot) else spot
     pot = ready.spot.pot
     chosen = load_solver(solver)
     options: dict[str, Any] = {

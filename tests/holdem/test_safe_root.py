@@ -115,6 +115,16 @@ def test_what_a_hand_gave_up_is_what_its_best_action_had_more():
     assert not np.delete(lost, report.hands).any()
 
 
+def test_bad_beliefs_are_refused():
+    values, here = np.zeros(1326), support(0)
+    with pytest.raises(ValueError, match=r"a belief are \[1326\], not \[3\]"):
+        he.SafeRoot(0, values, np.ones(3))
+    with pytest.raises(ValueError, match="weights of 0 and more"):
+        he.SafeRoot(0, values, -here)
+    with pytest.raises(ValueError, match="hands of the belief are not in the range of oop"):
+        solved(RIVER, 0, he.SafeRoot(0, values, np.ones(1326)), here)
+
+
 def test_bad_roots_are_refused():
     with pytest.raises(ValueError, match=r"0 \(oop\) or 1 \(ip\), not 2"):
         he.SafeRoot(2, np.zeros(1326))

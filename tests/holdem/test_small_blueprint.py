@@ -17,15 +17,15 @@ from jaxsolve.holdem.play import _small_blueprint as small
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache, buckets that cost nothing, and a moment of training."""
 
-    def build(counts: Any, *, out: Path) -> Any:
+    def build(counts: Any, *, instead: Path) -> Any:
         assert tuple(counts) == small.BUCKETS
-        assert out.parent == tmp_path
+        out = instead / "buckets"
         out.mkdir(exist_ok=True)
         save_made_buckets(out, 4)
         return holdem.Abstraction.load(out, verify=False)
 
     monkeypatch.setattr(small, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(small, "build_abstraction", build)
+    monkeypatch.setattr(small, "kept_abstraction", build)
     monkeypatch.setattr(small, "MINUTES", 0.005)
     return tmp_path
 

@@ -8,7 +8,7 @@ from typing import Any
 from jaxsolve.caches import cache_folder
 from jaxsolve.holdem._bet_menu import STREETS, BetMenu
 from jaxsolve.holdem._blueprint import HEADER, Blueprint, train_blueprint
-from jaxsolve.holdem._build_abstraction import build_abstraction
+from jaxsolve.holdem._build_abstraction import kept_abstraction
 from jaxsolve.mccfr import CHECKPOINT
 
 BUCKETS = (50, 50, 50)
@@ -41,7 +41,7 @@ def small_blueprint(players: int) -> Blueprint:
         )
     menu = small_menu(players)
     out = kept / f"blueprint-{players}-{menu.digest}"
-    buckets = build_abstraction(BUCKETS, out=kept / f"abstraction-{'-'.join(map(str, BUCKETS))}")
+    buckets = kept_abstraction(BUCKETS, instead=kept)
     if (out / HEADER).exists() and (out / CHECKPOINT).exists():
         made = Blueprint.load(out, abstraction=buckets)
         if made.seconds >= 60 * MINUTES:
