@@ -5,12 +5,14 @@ player is then held fixed in the spot that goes on to the river, all else is sol
 player gets less than in the solved spot is what the search lost: what an opponent who answers the
 flop best could win, if the player's turn and river were perfect.
 
-The spot has the menu of the blueprint, so that nothing is lost by sizes.
+The spot has the menu of the blueprint, so that nothing is lost by sizes. A study that was stopped
+goes on after its last row.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +23,7 @@ import numpy as np
 from experiments._blueprints import MENUS, abstraction_of, trained_agent
 from experiments._report import Report
 from jaxsolve import holdem, mccfr
-from jaxsolve.holdem import limited, play
+from jaxsolve.holdem import leaf_net, limited, play
 from jaxsolve.mccfr import Continuations, Role, bias
 
 COLUMNS = ("flop", "search", "passes", "seconds", "exploitability_pot_percent")
@@ -32,6 +34,12 @@ RANGES = (
     "22+,A2s+,K5s+,Q7s+,J7s+,T7s+,97s+,87s,76s,A5o+,K8o+,Q9o+,J9o+,T8o+,98o",
 )
 """Of the player out of position and in position."""
+NET_ITERATIONS = (50, 200)
+"""Of searches with a network, in place of passes."""
+
+NET_STEPS = 1_500
+"""Of its fit for each minute of examples, of which there are as many as of the blueprint's."""
+
 SIZES = {"bet": ["100%", "a"], "raise": ["100%", "a"]}
 
 
@@ -93,40 +101,38 @@ def main(
     chosen = plan or (QUICK if quick else Plan())
     rows: list[dict[str, Any]] = []
     report = Report("flop_search", quick, 0.0, rows, columns=COLUMNS)
-    report.extra = {"plan": str(chosen)}
+    report.extra = {"plan": str(chosen), "complete": False}
+    earlier, spent = report.earlier(out, same=("plan",))
+    begin -= spent
+    known = {(r["flop"], r["search"], r["passes"]): r for r in earlier}
     buckets = abstraction_of(chosen.buckets, chosen.folder, out)
     base = trained_agent(MENU, buckets, out, minutes=chosen.minutes)
 
-    def add(flop: str, name: str, passes: int | None, seconds: float | None, lost: float) -> None:
-        row = {"flop": flop, "search": name, "passes": passes, "seconds": seconds}
-        rows.append(row | {"exploitability_pot_percent": lost})
-        say(f"{flop}, {name}, {passes}: {lost:.2f} % of the pot")
+    def add(flop: str, name: str, passes: int | None, find: Callable[[], Found]) -> None:
+        """Adds a row: one that is known, or what `find` says (exploitability, seconds)."""
+        row = known.get((flop, name, passes))
+        if row is None:
+            lost, seconds = find()
+            row = {"flop": flop, "search": name, "passes": passes, "seconds": seconds}
+            row["exploitability_pot_percent"] = lost
+        rows.append(row)
+        say(f"{flop}, {name}, {passes}: {row['exploitability_pot_percent']:.2f} % of the pot")
+        report.seconds = time.perf_counter() - begin
         report.save(out)
 
     for flop in chosen.flops:
-        hand = _limped(base, flop)
-        weights = np.stack([holdem.parse_range(text) for text in chosen.ranges])
-        weights = np.where(holdem.possible(hand.board), weights, 0.0)
-        spot = _spot(hand, weights)
-        clock = time.perf_counter()
-        exact = _solve(spot, chosen.iterations[0])
-        seconds = time.perf_counter() - clock
-        gap = 100 * exact.exploitability_pot
-
-        add(flop, "to the end", chosen.iterations[0], seconds, gap)
-        lost = _lost(spot, exact, _of_blueprint(base, hand), chosen)
-        add(flop, "blueprint", None, None, lost)
+        problem = _Flop(base, flop, chosen)
+        add(flop, "to the end", chosen.iterations[0], problem.to_the_end)
+        add(flop, "blueprint", None, problem.of_blueprint)
         for count in chosen.continuations:
-            after = limited.beyond(base.view, Continuations(base.sums, bias(10, count)))
-            start = limited.SearchBegin(hand.state, hand.board, weights, _limp_node(base.view.tree))
+            name = "one value" if count == 1 else f"{count} values, the opponent chooses"
             for passes in chosen.passes:
-                found: list[limited.LimitedResult] = []
-                for player in range(2):  # the opponent chooses
-                    game = limited.limited_game(start, base.game.menu, after, (1 - player,))
-                    found.append(limited.search(game, passes=passes))
-                lost = _lost(spot, exact, _of_searches(found), chosen)
-                name = "one value" if count == 1 else f"{count} values, the opponent chooses"
-                add(flop, name, passes, found[0].seconds, lost)
+                add(flop, name, passes, functools.partial(problem.searched, count, passes))
+        for iterations in NET_ITERATIONS:
+            name = "4 values by a network"
+            find = functools.partial(problem.by_network, iterations, out / "leaf_net")
+            add(flop, name, iterations, find)
+    report.extra["complete"] = True
     report.seconds = time.perf_counter() - begin
     report.save(out, figure=_figure(rows))
     if record:
@@ -134,8 +140,70 @@ def main(
     return report
 
 
+Found = tuple[float, float | None]
+"""(Exploitability in percent of the pot, seconds of a search)."""
+
 Policies = list[dict[str, dict[str, np.ndarray]]]
 """Per player: {line: {action: float [1326]}} on the flop."""
+
+
+class _Flop:
+    """A flop, and what each way to search it loses."""
+
+    def __init__(self, base: play.BlueprintAgent, flop: str, plan: Plan) -> None:
+        self.base, self.plan, self.hand = base, plan, _limped(base, flop)
+        weights = np.stack([holdem.parse_range(text) for text in plan.ranges])
+        self.weights = np.where(holdem.possible(self.hand.board), weights, 0.0)
+        self.spot = _spot(self.hand, self.weights)
+
+    @functools.cached_property
+    def exact(self) -> tuple[holdem.SpotResult, float]:
+        """The spot solved to the end, and the seconds that it took."""
+        clock = time.perf_counter()
+        found = _solve(self.spot, self.plan.iterations[0])
+        return found, time.perf_counter() - clock
+
+    def to_the_end(self) -> Found:
+        """What the solution loses."""
+        found, seconds = self.exact
+        return 100 * found.exploitability_pot, seconds
+
+    def of_blueprint(self) -> Found:
+        """What the blueprint loses."""
+        return self._lost(_of_blueprint(self.base, self.hand)), None
+
+    def searched(self, count: int, passes: int) -> Found:
+        """What searches with continuations lose that are played out."""
+        after, begin = self._after(count)
+        found = [limited.search(self._game(i, after, begin), passes=passes) for i in range(2)]
+        return self._lost(_of_searches(found)), found[0].seconds
+
+    def by_network(self, iterations: int, out: Path) -> Found:
+        """What searches with a network of four continuations lose."""
+        after, begin = self._after(4)
+        steps = round(NET_STEPS * self.plan.minutes)
+        net = leaf_net.train(after, minutes=self.plan.minutes, out=out, steps=steps)
+        found = [
+            leaf_net.search_street(
+                self._game(i, after, begin), begin, after, net, iterations=iterations
+            )
+            for i in range(2)
+        ]
+        return self._lost(_of_searches(found)), found[1].seconds  # the flop's showdowns are known
+
+    def _after(self, count: int) -> tuple[limited.Beyond, limited.SearchBegin]:
+        after = limited.beyond(self.base.view, Continuations(self.base.sums, bias(10, count)))
+        node = _limp_node(self.base.view.tree)
+        return after, limited.SearchBegin(self.hand.state, self.hand.board, self.weights, node)
+
+    def _game(
+        self, player: int, after: limited.Beyond, begin: limited.SearchBegin
+    ) -> limited.LimitedHoldem:
+        """Returns the search of one player; the opponent chooses."""
+        return limited.limited_game(begin, self.base.game.menu, after, (1 - player,))
+
+    def _lost(self, policies: Policies) -> float:
+        return _lost(self.spot, self.exact[0], policies, self.plan)
 
 
 def _limped(base: play.BlueprintAgent, flop: str) -> play.PublicHand:
@@ -203,7 +271,8 @@ def _of_blueprint(base: play.BlueprintAgent, hand: play.PublicHand) -> Policies:
     bucket[:, :, 1] = np.minimum(game.abstraction.bucket(hand.board), game.num_buckets[1] - 1)[
         :, None
     ]
-    root, policies = _limp_node(tree), [{}, {}]
+    root = _limp_node(tree)
+    policies: Policies = [{}, {}]
     begin = len(tree.line(root))
     below = [root]
     while below:

@@ -28,7 +28,7 @@ from experiments._blueprints import MENUS, abstraction_of, trained_agent
 from experiments._report import Report
 from jaxsolve import holdem
 from jaxsolve.files import load_arrays, save_arrays
-from jaxsolve.holdem import limited, play
+from jaxsolve.holdem import leaf_net, limited, play
 from jaxsolve.mccfr import Continuations, bias
 from jaxsolve.nets import load_net
 
@@ -40,6 +40,10 @@ KIND = "match of modicum_hunl"
 ROOT = Path(__file__).parents[2]
 RESULTS = Path(__file__).parent / "results"
 
+LEAF_STEPS = 1_500
+"""Of the fit of a leaf network for each minute of its examples, of which there are as many as of
+the blueprint's training."""
+
 AGENTS: dict[str, dict[str, Any]] = {
     "blueprint": {},
     "turn and river": {"first": 2},
@@ -49,6 +53,7 @@ AGENTS: dict[str, dict[str, Any]] = {
     "multi-valued": {"first": 1, "continuations": bias(10)},
     "multi-valued, unsafe": {"first": 1, "continuations": bias(10), "root": "unsafe"},
     "multi-valued, all choose": {"first": 1, "continuations": bias(5), "choosers": "all"},
+    "multi-valued, leaf network": {"first": 1, "continuations": bias(10), "leaf_net": LEAF_STEPS},
     "network": {"first": 2, "net": ROOT / "examples" / "river_net.npz"},
 }
 """Agents and the options of `play.SearchAgent`."""
@@ -57,6 +62,7 @@ PAIRS = (
     ("multi-valued", "one value"),
     ("multi-valued, unsafe", "one value, unsafe"),
     ("multi-valued", "turn and river"),
+    ("multi-valued, leaf network", "multi-valued"),
     ("multi-valued, unsafe", "turn and river, unsafe"),
     ("multi-valued, unsafe", "multi-valued"),
 )
@@ -97,7 +103,8 @@ class Plan:
 
     agents: tuple[str, ...] = (
         *("blueprint", "turn and river", "turn and river, unsafe"),
-        *("one value, unsafe", "multi-valued", "multi-valued, unsafe", "network"),
+        *("one value, unsafe", "multi-valued", "multi-valued, unsafe"),
+        *("multi-valued, leaf network", "network"),
     )
     menu: str = "hu100_plain.toml"
     other: str = "hu100_other.toml"
@@ -105,11 +112,11 @@ class Plan:
     minutes: float = 4.0
     boards: int = 40
     strangers: tuple[str, ...] = ("blueprint", "turn and river", "multi-valued", "network")
-    other_boards: int = 8
+    other_boards: int = 24
     runouts: int = 24
     lbr: tuple[str, ...] = (
         *("blueprint", "turn and river", "multi-valued"),
-        *("multi-valued, unsafe", "one value, unsafe"),
+        *("multi-valued, unsafe", "one value, unsafe", "multi-valued, leaf network"),
     )
     lbr_boards: int = 16
     step: int = 2
@@ -122,7 +129,10 @@ class Plan:
 
 
 QUICK = Plan(
-    agents=("blueprint", "turn and river", "one value", "multi-valued"),
+    agents=(
+        *("blueprint", "turn and river", "one value", "multi-valued"),
+        "multi-valued, leaf network",
+    ),
     menu="hu20.toml",
     other="hu20_other.toml",
     buckets=50,
@@ -168,7 +178,7 @@ def main(
     buckets = abstraction_of(chosen.buckets, chosen.folder, out)
     base = _trained(chosen.menu, chosen.minutes, buckets, out)
     guess = limited.beyond(base.view, Continuations(base.sums, bias(10, 1)))
-    agents = {name: _agent(name, base, chosen) for name in chosen.agents}
+    agents = {name: _agent(name, base, chosen, out) for name in chosen.agents}
     pace = {n: _pace(agent, base, chosen) for n, agent in agents.items()}
     won: dict[str, np.ndarray] = {}
 
@@ -224,10 +234,19 @@ def _trained(
     )
 
 
-def _agent(name: str, base: play.BlueprintAgent, plan: Plan) -> play.RangeAgent:
+def _agent(name: str, base: play.BlueprintAgent, plan: Plan, out: Path) -> play.RangeAgent:
     if name == "blueprint":
         return base
     options = dict(AGENTS[name])
+    if "leaf_net" in options:
+        after = limited.beyond(base.view, Continuations(base.sums, options["continuations"]))
+        options["leaf_net"] = leaf_net.train(
+            after,
+            minutes=plan.minutes,
+            out=out / "leaf_net",
+            steps=round(options["leaf_net"] * plan.minutes),
+            clock=time.process_time,
+        )
     if "net" in options:
         options["net"] = load_net(options["net"])
     if plan.sizes is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,12 @@ def test_a_search_loses_less_than_a_made_up_blueprint_and_the_solution_nothing(
     )
     report = flop_search.main(True, tmp_path / "out", plan=plan, say=lambda line: None)
     lost = {r["search"]: r["exploitability_pot_percent"] for r in report.rows}
-    assert list(lost) == ["to the end", "blueprint", "4 values, the opponent chooses"]
+    searches = ["4 values, the opponent chooses", "4 values by a network"]
+    assert list(lost) == ["to the end", "blueprint", *searches]
     assert lost["to the end"] < 2
-    assert -1 < lost["4 values, the opponent chooses"] < lost["blueprint"]
+    assert all(-1 < lost[name] < lost["blueprint"] for name in searches)
     assert (tmp_path / "out" / "flop_search.png").exists()
+    path = tmp_path / "out" / "result.json"
+    path.write_text(path.read_text().replace('"complete": true', '"complete": false'))
+    again = flop_search.main(True, tmp_path / "out", plan=plan, say=lambda line: None)
+    assert again.rows == json.loads(path.read_text())["rows"]

@@ -52,6 +52,7 @@ from jaxsolve.holdem.play._street_solved import Solved, legal_policy
 from jaxsolve.mccfr import Continuations, bias
 
 if TYPE_CHECKING:
+    from jaxsolve.holdem.leaf_net import LeafNet
     from jaxsolve.nets import Net
 
 MENU = {
@@ -143,6 +144,7 @@ class SearchAgent:
         continuations: np.ndarray | None = None,
         choosers: str | None = None,
         net: Net | None = None,
+        leaf_net: LeafNet | None = None,
         root: str = "reach",
         final: bool | None = None,
         frozen: bool | None = None,
@@ -158,7 +160,8 @@ class SearchAgent:
                 searches have the blueprint's.
             first: street from which on the agent searches: 0 before the flop, there only after a
                 bet that the blueprint's menu does not have, 1 the flop, 2 the turn, 3 the river.
-            iterations: of a search on turn or river; 100 and 300 by default.
+            iterations: of a search on turn or river, 100 and 300 by default, and of the flop with
+                a `leaf_net`, 200.
             passes: boards or deals of a search that ends with its street, by street; `PASSES` or
                 `DEALS` by default.
             buckets: of hands on the street of such a search; by default every hand is its own.
@@ -168,6 +171,8 @@ class SearchAgent:
                 or "all".
             net: of river values, see `river_net`; with it the turn is solved to its end only, with
                 what the network says there.
+            leaf_net: of what hands win after the flop, see `holdem.leaf_net`; with it the flop is
+                searched without playing continuations out.
             root: of searches after the first one, one of `ROOTS`; unsafe with more players, and
                 after a turn with a network.
             final: play the last iterate of searches that end with their street, in place of the
@@ -184,6 +189,11 @@ class SearchAgent:
         self.players = blueprint.game.menu.players
         if net is not None and self.players > 2:
             raise ValueError(f"a network of rivers is for two players, not {self.players}")
+        if leaf_net is not None and (self.players > 2 or choosers == "all" or frozen or buckets):
+            raise ValueError(
+                "a leaf network is for two players, one of whom chooses, with a row for each hand "
+                "and nothing frozen"
+            )
         if first not in (0, 1, 2, 3):
             raise ValueError(f"searches begin on street 0, 1, 2 or 3, not {first}")
         if choosers is None:
@@ -197,13 +207,16 @@ class SearchAgent:
         self.final = self.players > 2 if final is None else final
         self.frozen = self.players > 2 if frozen is None else frozen
         self.every_decision = every_decision
-        self.iterations = {2: 100, 3: 300, **(iterations or {})}
+        self.iterations = {1: 200, 2: 100, 3: 300, **(iterations or {})}
         self.passes = {**(PASSES if self.players == 2 else DEALS), **(passes or {})}
         self.buckets = buckets
-        self.choosers, self.net, self.threads = choosers, net, threads
+        self.choosers, self.threads = choosers, threads
+        self.net, self.leaf_net = net, leaf_net
         factor = bias(10 if self.players == 2 else 5) if continuations is None else continuations
         self._kept: dict[Any, Solved] = {}
         self.after = beyond(blueprint.view, Continuations(blueprint.sums, factor))
+        if leaf_net is not None:
+            leaf_net.check(self.after)
 
     def begin(self, hand: PublicHand, seat: int, *, number: int, key: int) -> SearchState:
         """See `HandAgent`."""
@@ -322,11 +335,15 @@ class SearchAgent:
             if self.net is None or root.street > 2:
                 return rest
             return NetworkProblem(rest.spot, self.net, rest.iterations)
+        net = None
+        if self.leaf_net is not None and root.street == 1:
+            net = self.leaf_net, self.iterations[1]
         return to_the_streets_end(
             *(root, street.ranges, self.after, bets),
             [i for i in range(self.players) if self.choosers == "all" or i != state.seat],
             self.buckets,
             [(moves_since(root, at), told) for at, told in street.own] if self.frozen else [],
+            net,
             passes=self.passes[root.street],
             seed=state.key,
             threads=self.threads,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from jaxsolve.holdem.play._agent import RangePolicy
 from jaxsolve.holdem.play._public_hand import PublicHand
 from jaxsolve.holdem.play._street_moves import Bet, find_node, menu_node
 from jaxsolve.holdem.play._street_solved import Solved, ToTheEnd, ToTheStreetsEnd, WithNetwork
+
+if TYPE_CHECKING:
+    from jaxsolve.holdem.leaf_net import LeafNet
 
 
 class Problem(Protocol):
@@ -128,6 +131,39 @@ class LimitedProblem(NamedTuple):
         return ToTheStreetsEnd(found, self.after)
 
 
+class LeafNetProblem(NamedTuple):
+    """A flop whose later streets are a network's (`leaf_net`).
+
+    Attributes:
+        game: see `limited.limited_game`.
+        begin: where it begins.
+        after: the continuations.
+        net: the network.
+        iterations: of the solver.
+    """
+
+    game: LimitedHoldem
+    begin: SearchBegin
+    after: Beyond
+    net: LeafNet
+    iterations: int
+
+    def find(self, totals: Sequence[int]) -> int | None:
+        """See `Solved`."""
+        return self.game.find(totals)
+
+    def solve(self, seconds: float | None) -> ToTheStreetsEnd:
+        """See `Problem`."""
+        from jaxsolve.holdem.leaf_net import search_street
+
+        found = search_street(
+            *(self.game, self.begin, self.after, self.net),
+            iterations=self.iterations,
+            seconds=seconds,
+        )
+        return ToTheStreetsEnd(found, self.after)
+
+
 def to_the_end(
     root: PublicHand,
     ranges: np.ndarray,
@@ -191,8 +227,9 @@ def to_the_streets_end(
     choosers: Sequence[int] | None,
     buckets: Abstraction | None = None,
     own: Sequence[tuple[Sequence[int], RangePolicy]] = (),
+    net: tuple[LeafNet, int] | None = None,
     **options: Any,
-) -> LimitedProblem:
+) -> LimitedProblem | LeafNetProblem:
     """Returns one street, any number of players.
 
     Args:
@@ -203,12 +240,15 @@ def to_the_streets_end(
         choosers: seats that choose a continuation.
         buckets: of the street, see `limited.limited_game`.
         own: (moves of the street before a decision, policy there), which stay as they were.
+        net: of leaf values, and iterations with it, in place of the continuations played out.
         options: of the search, see `limited.search`.
     """
     added = [(b.number, int(b.size.amount)) for b in bets]
     menu = street_menu(after.game.menu, root.street, added)
     begin = SearchBegin(root.state, root.board, ranges, menu_node(after.view, root))
     game = limited_game(begin, menu, after, choosers, buckets)
+    if net is not None:
+        return LeafNetProblem(game, begin, after, *net)
     if own:
         options["frozen"] = dict(_frozen(game, moves, told) for moves, told in own)
     return LimitedProblem(game, after, options)
