@@ -62,9 +62,10 @@ FULL = (
     Match("obscuro", "greedy", 20, 0.2),
     Match("klss", "depth-1", 60, 0.2, 59.5),
     Match("obscuro", "depth-1", 40, 0.2),
+    Match("klss", "depth-1", 60, 1.0, 59.5),
+    Match("obscuro", "depth-2", 40, 1.0),
+    Match("klss", "depth-2", 40, 1.0),
     Match("obscuro", "klss", 220, 0.2, 85.1),
-    Match("obscuro", "depth-2", 60, 1.0),
-    Match("klss", "depth-2", 30, 1.0),
 )
 QUICK = (
     Match("klss", "random", 4, 0.2),
