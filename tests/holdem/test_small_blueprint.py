@@ -5,12 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import jax
 import pytest
 from made_buckets import save_made_buckets
 
-from jaxsolve import holdem
+import games
+from jaxsolve import holdem, public
 from jaxsolve.holdem import play
+from jaxsolve.holdem.leaf_net import _network
 from jaxsolve.holdem.play import _small_blueprint as small
+from jaxsolve.nets import ValueNetwork, make_net, save_net
 
 
 @pytest.fixture
@@ -45,6 +49,25 @@ def test_an_agent_alone_has_a_blueprint_of_its_own(
     before = tables.stat().st_mtime_ns
     play.open_agent(text, players=players)
     assert tables.stat().st_mtime_ns == before
+
+
+def test_a_network_is_told_by_its_file(kept: Path) -> None:
+    river = Path(__file__).parents[2] / "examples" / "river_net.npz"
+    agent: Any = play.open_agent(f"network:{river}")
+    assert agent.net is not None
+    assert agent.leaf_net is None
+    towers = _network.Towers(4, rank=2, width=4, depth=1)
+    net = _network.leaf_net(jax.random.key(0), towers, _network.name_of(agent.after))
+    net.save(kept / "leaf.npz")
+    (folder,) = kept.glob("blueprint-2-*")
+    again: Any = play.open_agent(f"network:{kept / 'leaf.npz'}:{folder}")
+    assert again.leaf_net is not None
+    kuhn = public.public_game(games.load("kuhn"))
+    save_net(make_net(kuhn, ValueNetwork(8, 1), jax.random.key(0)), kept / "kuhn.npz")
+    with pytest.raises(ValueError, match="not of river values"):
+        play.open_agent(f"network:{kept / 'kuhn.npz'}")
+    with pytest.raises(OSError, match="nowhere"):
+        play.open_agent("network:nowhere.npz")
 
 
 @pytest.mark.parametrize("players", range(2, 10))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from jaxsolve.holdem._blueprint import HEADER, Blueprint
 from jaxsolve.holdem.play._acpc_agent import AcpcAgent, connect, listen, run_program
@@ -18,6 +19,7 @@ AGENTS: dict[str, str] = {
     "blueprint:DIR": "a directory of jaxsolve holdem blueprint --out; DIR alone will do",
     "search:DIR": "a blueprint that searches turn and river to the end",
     "modicum:DIR": "the same, and the flop to its end, with a choice of continuations there",
+    "network:NET:DIR": "the same with a network's file, of river values or of leaf values of flops",
     "pluribus:DIR": "a blueprint of three or more players that searches every street to its end",
     "always-call": "checks and calls",
     "random": "folds, calls and raises to any size",
@@ -55,6 +57,8 @@ def open_agent(text: str, *, patience: float = 60.0, players: int | None = None)
     outside = {"acpc": connect, "listen": listen, "program": run_program}
     if colon and rest and kind in outside:
         return outside[kind](rest, patience=patience)
+    if kind == "network" and rest:
+        return _with_network(rest)
     alone = text in ("blueprint", *SEARCHES) and not Path(text).exists()
     if alone or (kind in SEARCHES and rest):
         seats = players or SEATS.get(text, 2)
@@ -67,6 +71,22 @@ def open_agent(text: str, *, patience: float = 60.0, players: int | None = None)
         made = Blueprint.load(folder)
         return BlueprintAgent(*made.strategy, name=f"blueprint:{folder}")
     raise ValueError(f"there is no agent {text!r}; there are: {', '.join(AGENTS)}")
+
+
+def _with_network(text: str) -> SearchAgent:
+    """Returns the agent of a network's file and of a blueprint's directory, as NET:DIR or NET."""
+    from jaxsolve.holdem.leaf_net import LeafNet  # which needs Flax
+    from jaxsolve.nets import load_net
+
+    file, _, folder = text.partition(":")
+    net: dict[str, Any]
+    try:
+        net = {"leaf_net": LeafNet.load(Path(file))}
+    except ValueError:
+        net = {"net": load_net(file)}
+    made = Blueprint.load(Path(folder)) if folder else small_blueprint(2)
+    below = BlueprintAgent(*made.strategy, name=f"blueprint:{folder}")
+    return SearchAgent(below, first=0, name=f"network:{text}", **net)
 
 
 def close_agent(agent: HandAgent) -> None:

@@ -189,6 +189,10 @@ class SearchAgent:
         self.players = blueprint.game.menu.players
         if net is not None and self.players > 2:
             raise ValueError(f"a network of rivers is for two players, not {self.players}")
+        if net is not None:
+            from jaxsolve.holdem.river_net import check  # which needs Flax
+
+            check(net)
         if leaf_net is not None and (self.players > 2 or choosers == "all" or frozen or buckets):
             raise ValueError(
                 "a leaf network is for two players, one of whom chooses, with a row for each hand "

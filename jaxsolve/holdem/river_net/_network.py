@@ -59,6 +59,13 @@ def river_net(
     return net.replace({"params": params})
 
 
+def check(net: Net) -> None:
+    """Raises ValueError if a network is none of river values."""
+    want = river_format(buckets_of(net)).format._replace(game=net.format.game)
+    if net.format != want:
+        raise ValueError(f"the network is for {net.format.game!r}, and not of river values")
+
+
 def buckets_of(net: Net) -> int:
     """Returns K."""
     return net.format.hands[0]
