@@ -312,7 +312,7 @@ def _figure(rows: list[dict[str, Any]]) -> Any:
         axes.set_xticks(passes, [f"{p:,}" for p in passes])
         axes.set_ylim(bottom=0)
         axes.set_title(flop)
-        axes.set_xlabel("passes of a search, a board each")
+        axes.set_xlabel("passes of a search, a board each; iterations with a network")
         axes.set_ylabel("exploitability of the flop, % of the pot")
         axes.legend(fontsize=8)
     return figure

@@ -354,5 +354,5 @@ def _figure(rows: list[dict[str, Any]]) -> Any:
     axes.set_yticks(range(len(agents)), agents)
     axes.invert_yaxis()
     axes.set_xlabel("mbb/h that the agent wins (95 % intervals over boards)")
-    axes.legend(fontsize=8)
+    figure.legend(fontsize=8, loc="outside upper right", ncols=3)
     return figure
