@@ -35,10 +35,7 @@ RANGES = (
 )
 """Of the player out of position and in position."""
 NET_ITERATIONS = (50, 200)
-"""Of searches with a network, in place of passes."""
-
-NET_STEPS = 1_500
-"""Of its fit for each minute of examples, of which there are as many as of the blueprint's."""
+"""Of searches with a network, in place of passes; its examples take as long as the blueprint."""
 
 SIZES = {"bet": ["100%", "a"], "raise": ["100%", "a"]}
 
@@ -181,8 +178,7 @@ class _Flop:
     def by_network(self, iterations: int, out: Path) -> Found:
         """What searches with a network of four continuations lose."""
         after, begin = self._after(4)
-        steps = round(NET_STEPS * self.plan.minutes)
-        net = leaf_net.train(after, minutes=self.plan.minutes, out=out, steps=steps)
+        net = leaf_net.train(after, minutes=self.plan.minutes, out=out)
         found = [
             leaf_net.search_street(
                 self._game(i, after, begin), begin, after, net, iterations=iterations

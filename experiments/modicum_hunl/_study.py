@@ -40,10 +40,6 @@ KIND = "match of modicum_hunl"
 ROOT = Path(__file__).parents[2]
 RESULTS = Path(__file__).parent / "results"
 
-LEAF_STEPS = 1_500
-"""Of the fit of a leaf network for each minute of its examples, of which there are as many as of
-the blueprint's training."""
-
 AGENTS: dict[str, dict[str, Any]] = {
     "blueprint": {},
     "turn and river": {"first": 2},
@@ -53,10 +49,11 @@ AGENTS: dict[str, dict[str, Any]] = {
     "multi-valued": {"first": 1, "continuations": bias(10)},
     "multi-valued, unsafe": {"first": 1, "continuations": bias(10), "root": "unsafe"},
     "multi-valued, all choose": {"first": 1, "continuations": bias(5), "choosers": "all"},
-    "multi-valued, leaf network": {"first": 1, "continuations": bias(10), "leaf_net": LEAF_STEPS},
+    "multi-valued, leaf network": {"first": 1, "continuations": bias(10), "leaf_net": True},
     "network": {"first": 2, "net": ROOT / "examples" / "river_net.npz"},
 }
-"""Agents and the options of `play.SearchAgent`."""
+"""Agents and the options of `play.SearchAgent`; examples of a leaf network are made for as long as
+the blueprint is trained."""
 
 PAIRS = (
     ("multi-valued", "one value"),
@@ -241,11 +238,7 @@ def _agent(name: str, base: play.BlueprintAgent, plan: Plan, out: Path) -> play.
     if "leaf_net" in options:
         after = limited.beyond(base.view, Continuations(base.sums, options["continuations"]))
         options["leaf_net"] = leaf_net.train(
-            after,
-            minutes=plan.minutes,
-            out=out / "leaf_net",
-            steps=round(options["leaf_net"] * plan.minutes),
-            clock=time.process_time,
+            after, minutes=plan.minutes, out=out / "leaf_net", clock=time.process_time
         )
     if "net" in options:
         options["net"] = load_net(options["net"])

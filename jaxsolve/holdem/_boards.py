@@ -120,11 +120,18 @@ def compatible(hands: np.ndarray) -> np.ndarray:
 
 
 def compatible_reach(reach: np.ndarray) -> np.ndarray:
-    """Returns float [1326], the reach [1326] of all hands that share no card with each hand."""
-    card = np.zeros(CARDS, reach.dtype)
-    np.add.at(card, HANDS[:, 0], reach)
-    np.add.at(card, HANDS[:, 1], reach)
-    return np.asarray(reach.sum() - card[HANDS[:, 0]] - card[HANDS[:, 1]] + reach)
+    """Returns float [..., 1326], the reach of all hands that share no card with each hand."""
+    held = _held(reach.dtype.char)
+    total = reach.sum(-1, keepdims=True)
+    return np.asarray(total - (reach @ held.T) @ held + reach)
+
+
+@functools.cache
+def _held(dtype: str) -> np.ndarray:
+    """Returns [52, 1326], 1 where a hand holds a card."""
+    out = np.zeros((CARDS, len(HANDS)), dtype)
+    out[HANDS.T, np.arange(len(HANDS))] = 1
+    return out
 
 
 @functools.cache

@@ -77,7 +77,7 @@ def strengths_on_board(board: Array) -> Array:
     return _on_boards(jnp.asarray(board, jnp.int32)[None], jnp.asarray(HANDS))[0]
 
 
-def strengths(hands: np.ndarray, boards: Sequence[Sequence[int]]) -> np.ndarray:
+def strengths(hands: np.ndarray, boards: np.ndarray | Sequence[Sequence[int]]) -> np.ndarray:
     """Returns int32 [B, H], the strength of hands on boards, -1 where they meet; in NumPy.
 
     Args:

@@ -13,7 +13,7 @@ from hand_agents import POT, STACK, blueprint, chance_sums, game, hands_of
 from jaxsolve import holdem, mccfr, native
 from jaxsolve.holdem import leaf_net, limited, play
 from jaxsolve.holdem._boards import hands_fit
-from jaxsolve.holdem._menu_view import MenuView
+from jaxsolve.holdem._menu_view import LEFT, MenuView
 from jaxsolve.holdem.leaf_net import _network
 from jaxsolve.holdem.leaf_net._features import betting_features
 from jaxsolve.holdem.play._street_moves import menu_node
@@ -117,12 +117,12 @@ def test_a_search_solves_the_game_of_pairs(chooser: int) -> None:
     choices = np.flatnonzero(tree.role == Role.CHOICE)
     fixed = tree.child[choices]
     mapped = [np.flatnonzero(after().row == tree.source[x])[-1] for x in fixed]
-    spent = np.repeat(tree.action[choices][:, None].astype(float), 2, 1)
-    betting = betting_features(after().view, np.array(mapped), spent, STACK, chooser)
+    spent = tree.action[choices].astype(float)
+    betting = betting_features(after(), np.array(mapped), spent, STACK, chooser)
     factors = net.factors(leaf_net.hand_features(tuple(FLOP)), betting)
     added = {
         int(node): np.stack([2 * m * (a[:, k] @ b.T) * hands_fit() for k in range(2)])
-        for node, m, a, b in zip(choices, spent[:, 0], *factors, strict=True)
+        for node, m, a, b in zip(choices, spent, *factors, strict=True)
     }
     assert max(np.abs(x).mean() for x in added.values()) > 20  # chips: the network matters
     gains = [dense_gain(here, found, added, i) for i in range(2)]
@@ -206,6 +206,10 @@ def test_a_search_refuses_what_it_cannot_do() -> None:
     with pytest.raises(ValueError, match="must be positive"):
         leaf_net.search_street(one, start, after(), net, iterations=0)
     assert leaf_net.search_street(one, start, after(), net, seconds=0).tables.passes == 1
+    lost = start._replace(node=LEFT)  # everything is checked to the showdown
+    free = limited.limited_game(lost, menu, after(), (1,))
+    found = leaf_net.search_street(free, lost, after(), net, iterations=20)
+    np.testing.assert_allclose(found.policy(0)[holdem.possible(FLOP)].sum(1), 1, atol=1e-5)
     coarse = limited.limited_game(start, menu, after(), (1,), after().game.abstraction)
     with pytest.raises(ValueError, match="its own row"):
         leaf_net.search_street(coarse, start, after(), net)

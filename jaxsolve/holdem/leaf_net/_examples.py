@@ -99,10 +99,10 @@ def _example(
 ) -> LeafExamples:
     node, chooser = int(rng.choice(ends)), int(rng.integers(2))
     stack = after.game.menu.stack
-    spent = after.view.spent[node].astype(float)
+    spent = float(after.view.spent[node].max())
     if rng.random() < 0.5:
         spent = np.clip(spent * np.exp(rng.uniform(-RESIZE, RESIZE)), 1, 0.9 * stack)
-    spent = np.rint(spent)
+    spent, pot = round(spent), 2 * round(spent)
     live = np.flatnonzero(possible(board))
     place = hand_features(board)[live, 0]
     width = np.exp(rng.uniform(np.log(NARROW), np.log(WIDE)))
@@ -116,14 +116,13 @@ def _example(
     ranges = np.zeros((2, NUM_HANDS))
     ranges[chooser] = possible(board)
     ranges[1 - chooser, other] = 1
-    state = start_at(after.game.menu.rules, 2, spent.astype(np.int32), stack)
+    state = start_at(after.game.menu.rules, 2, (spent, spent), stack)
     begin = SearchBegin(state, board, ranges, node)
     won = continuation_values(begin, after, boards, chooser)[:, hand] * runouts
     met, shown = _checked_down(boards, hand, other)
-    pot = spent.sum()
     with np.errstate(invalid="ignore", divide="ignore"):
-        value = np.where(met > 0, (won - shown * pot / 2) / (pot * met), np.nan)
-    betting = betting_features(after.view, np.array([node]), spent[None], stack, chooser)[0]
+        value = np.where(met > 0, (won - shown * spent) / (pot * met), np.nan)
+    betting = betting_features(after, np.array([node]), np.array([spent]), stack, chooser)[0]
     cards_of = np.array(board, np.uint8)
     hands = hand.astype(np.int16), other.astype(np.int16)
     return LeafExamples(cards_of, betting, *hands, value.T.astype(np.float32))
@@ -134,7 +133,7 @@ def _checked_down(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Returns (pairs that meet on some runouts, what they win: 1 or -1), float [T], sums."""
     fit = hands_fit()[np.ix_(hand, other)]
-    mine, theirs = (strengths(x, boards.tolist()) for x in (hand, other))
+    mine, theirs = (strengths(x, boards) for x in (hand, other))
     there = fit * (mine[:, :, None] >= 0) * (theirs[:, None] >= 0)
     signs = np.sign(mine[:, :, None] - theirs[:, None])
     return there.sum((0, 2)), (there * signs).sum((0, 2))

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from jaxsolve.holdem._cards import NUM_CARDS, NUM_HANDS
-from jaxsolve.holdem._menu_view import MenuView
 from jaxsolve.holdem._strength import strengths
-from jaxsolve.types import TERMINAL
+from jaxsolve.holdem.limited import Beyond
+from jaxsolve.mccfr import Kind
 
 FLOP = 3
 """Cards on the board."""
@@ -37,7 +37,7 @@ def runouts_of(board: Sequence[int]) -> np.ndarray:
     return np.array([(*board, *cards) for cards in more], np.uint8)
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=512)
 def hand_features(board: tuple[int, ...]) -> np.ndarray:
     """Returns float32 [1326, 17], hands and the flop they are on; zeros for hands that meet it.
 
@@ -46,7 +46,7 @@ def hand_features(board: tuple[int, ...]) -> np.ndarray:
     """
     if len(board) != FLOP:
         raise ValueError(f"a leaf network knows flops, and the board has {len(board)} cards")
-    ranked = strengths(np.arange(NUM_HANDS), runouts_of(board)[::STRIDE].tolist())
+    ranked = strengths(np.arange(NUM_HANDS), runouts_of(board)[::STRIDE])
     live = ranked >= 0
     ordered = np.sort(ranked, 1)
     place = np.empty(ranked.shape, np.float32)
@@ -66,38 +66,34 @@ def hand_features(board: tuple[int, ...]) -> np.ndarray:
 
 
 def betting_features(
-    view: MenuView, nodes: np.ndarray, spent: np.ndarray, stack: float, chooser: int
+    after: Beyond, nodes: np.ndarray, spent: np.ndarray, stack: float, chooser: int
 ) -> np.ndarray:
     """Returns float32 [L, 9], ends of a flop.
 
     Args:
-        view: the blueprint's menu.
+        after: the blueprint.
         nodes: int [L], its nodes where the turn begins.
-        spent: float [L, 2], chips that were really put in.
+        spent: float [L], chips that either player has really put in.
         stack: chips that each player had.
         chooser: seat of the player who chooses a continuation.
     """
-    pot = spent.sum(1)
-    columns = [np.log2(1 + (stack - spent.max(1)) / pot) / 3, pot / (2 * stack)]
+    columns = [np.log2(1 + (stack - spent) / (2 * spent)) / 3, spent / stack]
     for street in range(2):
-        bets, last = _bets(view, nodes, street)
+        bets, last = _bets(after, nodes, street)
         columns += [bets / 3, last == 0, last == 1]
     columns.append(np.full(len(nodes), float(chooser)))
     return np.stack(columns, 1).astype(np.float32)
 
 
-def _bets(view: MenuView, nodes: np.ndarray, street: int) -> tuple[np.ndarray, np.ndarray]:
+def _bets(after: Beyond, nodes: np.ndarray, street: int) -> tuple[np.ndarray, np.ndarray]:
     """Returns (bets and raises on a street before some nodes, who made the last; -1 for nobody)."""
-    tree = view.tree
+    tree = after.view.tree
     bets, last = np.zeros(len(nodes), int), np.full(len(nodes), -1)
-    for row, end in enumerate(nodes):
-        node = int(end)
-        while (above := int(tree.parent[node])) >= 0:
-            actor = int(tree.actor[above])
-            if tree.stage[above] == street and actor != TERMINAL:
-                raised = view.spent[node, actor] > view.spent[above].max()
-                if raised and last[row] < 0:
-                    last[row] = actor
-                bets[row] += raised
-            node = above
+    node = np.array(nodes)
+    while (node > 0).any():
+        above = np.maximum(tree.parent[node], 0)
+        raised = (node > 0) & (after.kind[node] == Kind.RAISE) & (tree.stage[above] == street)
+        last = np.where(raised & (last < 0), tree.actor[above], last)
+        bets += raised
+        node = above
     return bets, last

@@ -26,6 +26,9 @@ EXAMPLES = "examples of a leaf network"
 CHUNK = 8
 """Flops between two checkpoints."""
 
+STEPS = 1_500
+"""Of a fit for each minute of its examples."""
+
 BATCH = 64
 RATE = 3e-3
 """Of Adam at the start; it falls to nothing, as a cosine."""
@@ -39,7 +42,7 @@ def train(
     *,
     minutes: float,
     out: Path,
-    steps: int = 6_000,
+    steps: int | None = None,
     rank: int = 16,
     width: int = 64,
     depth: int = 2,
@@ -53,7 +56,7 @@ def train(
         after: the blueprint and its continuations, two players.
         minutes: for which examples are made; about a hundred come in a second.
         out: folder that keeps them; a training that was stopped goes on there.
-        steps: of the fit, which takes a minute or two.
+        steps: of the fit, fifty to a hundred a second; `STEPS` for each minute by default.
         rank: numbers of a hand in the product.
         width: of the hidden layers.
         depth: how many.
@@ -64,8 +67,9 @@ def train(
     Raises:
         ValueError: options make no sense, or the folder has examples of another blueprint.
     """
-    if not minutes > 0 or min(steps, rank, width, depth) < 1:
+    if not 0 < minutes < np.inf or min(1 if steps is None else steps, rank, width, depth) < 1:
         raise ValueError("minutes are positive; steps, rank, width and depth are 1 or more")
+    steps = max(round(STEPS * minutes), 1) if steps is None else steps
     kept = _made(after, minutes, out, seed, clock, progress)
     towers = Towers(after.continuations.count, rank, width, depth)
     net = leaf_net(jax.random.key(seed), towers, name_of(after))
@@ -78,9 +82,8 @@ def fit(
     """Returns the network after so many steps of Adam on a Huber loss."""
     cards, which = _cards(examples)
     data = (*(jnp.asarray(x) for x in (which, *examples[1:])), jnp.asarray(cards))
-    optimizer = optax.adam(optax.cosine_decay_schedule(RATE, steps))
     fits = jnp.asarray(hands_fit(), jnp.bfloat16)
-    params, state = net.params, optimizer.init(net.params)
+    params, state = net.params, _optimizer(steps).init(net.params)
     keys = jax.random.split(jax.random.key(seed), steps)
     rounds = 100
     bar = tqdm(total=steps, disable=not progress, unit="step", desc="fit")
@@ -112,6 +115,10 @@ def leaf_errors(net: LeafNet, examples: LeafExamples) -> dict[str, float]:
         plain = np.abs(np.where(there, value, 0))
         total += [off.sum(), huber.sum(), plain.sum(), there.sum()]
     return dict(zip(("mae", "huber", "mae_nothing"), (total[:3] / total[3]).tolist(), strict=True))
+
+
+def _optimizer(steps: int) -> optax.GradientTransformation:
+    return optax.adam(optax.cosine_decay_schedule(RATE, steps))
 
 
 def _made(
@@ -182,7 +189,7 @@ def _steps(
 ) -> tuple[PyTree, Any, Array]:
     """Returns (parameters, optimizer's state, mean loss) after a step for each key."""
     *examples, cards = data
-    optimizer = optax.adam(optax.cosine_decay_schedule(RATE, steps))
+    optimizer = _optimizer(steps)
     count, targets = examples[2].shape
 
     def loss(params: PyTree, key: PRNGKey) -> Array:

@@ -190,10 +190,11 @@ class SearchAgent:
         if net is not None and self.players > 2:
             raise ValueError(f"a network of rivers is for two players, not {self.players}")
         if net is not None:
-            from jaxsolve.holdem.river_net import check  # which needs Flax
+            from jaxsolve.holdem.river_net import check_river_net  # which needs Flax
 
-            check(net)
-        if leaf_net is not None and (self.players > 2 or choosers == "all" or frozen or buckets):
+            check_river_net(net)
+        unfit = self.players > 2 or choosers == "all" or frozen or buckets is not None
+        if leaf_net is not None and unfit:
             raise ValueError(
                 "a leaf network is for two players, one of whom chooses, with a row for each hand "
                 "and nothing frozen"

@@ -6,7 +6,8 @@ Both begin where the street was dealt.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -21,6 +22,7 @@ from jaxsolve.holdem._spot_tree import SpotTree, spot_tree
 from jaxsolve.holdem.limited import (
     Beyond,
     LimitedHoldem,
+    LimitedResult,
     SearchBegin,
     limited_game,
     search,
@@ -114,12 +116,12 @@ class LimitedProblem(NamedTuple):
     Attributes:
         game: see `limited.limited_game`.
         after: the continuations.
-        options: of `limited.search`.
+        search: finds a solution of the game, with `seconds` as limit.
     """
 
     game: LimitedHoldem
     after: Beyond
-    options: dict[str, Any]
+    search: Callable[..., LimitedResult]
 
     def find(self, totals: Sequence[int]) -> int | None:
         """See `Solved`."""
@@ -127,41 +129,7 @@ class LimitedProblem(NamedTuple):
 
     def solve(self, seconds: float | None) -> ToTheStreetsEnd:
         """See `Problem`."""
-        found = search(self.game, seconds=seconds, **self.options)
-        return ToTheStreetsEnd(found, self.after)
-
-
-class LeafNetProblem(NamedTuple):
-    """A flop whose later streets are a network's (`leaf_net`).
-
-    Attributes:
-        game: see `limited.limited_game`.
-        begin: where it begins.
-        after: the continuations.
-        net: the network.
-        iterations: of the solver.
-    """
-
-    game: LimitedHoldem
-    begin: SearchBegin
-    after: Beyond
-    net: LeafNet
-    iterations: int
-
-    def find(self, totals: Sequence[int]) -> int | None:
-        """See `Solved`."""
-        return self.game.find(totals)
-
-    def solve(self, seconds: float | None) -> ToTheStreetsEnd:
-        """See `Problem`."""
-        from jaxsolve.holdem.leaf_net import search_street
-
-        found = search_street(
-            *(self.game, self.begin, self.after, self.net),
-            iterations=self.iterations,
-            seconds=seconds,
-        )
-        return ToTheStreetsEnd(found, self.after)
+        return ToTheStreetsEnd(self.search(self.game, seconds=seconds), self.after)
 
 
 def to_the_end(
@@ -229,7 +197,7 @@ def to_the_streets_end(
     own: Sequence[tuple[Sequence[int], RangePolicy]] = (),
     net: tuple[LeafNet, int] | None = None,
     **options: Any,
-) -> LimitedProblem | LeafNetProblem:
+) -> LimitedProblem:
     """Returns one street, any number of players.
 
     Args:
@@ -248,10 +216,16 @@ def to_the_streets_end(
     begin = SearchBegin(root.state, root.board, ranges, menu_node(after.view, root))
     game = limited_game(begin, menu, after, choosers, buckets)
     if net is not None:
-        return LeafNetProblem(game, begin, after, *net)
+        from jaxsolve.holdem.leaf_net import search_street  # which needs Flax
+
+        made, iterations = net
+        solve = functools.partial(
+            search_street, begin=begin, after=after, net=made, iterations=iterations
+        )
+        return LimitedProblem(game, after, solve)
     if own:
         options["frozen"] = dict(_frozen(game, moves, told) for moves, told in own)
-    return LimitedProblem(game, after, options)
+    return LimitedProblem(game, after, functools.partial(search, **options))
 
 
 def _frozen(game: LimitedHoldem, moves: Sequence[int], told: RangePolicy) -> tuple[int, np.ndarray]:

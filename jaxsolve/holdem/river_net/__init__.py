@@ -9,7 +9,7 @@ from jaxsolve.holdem.river_net._boards import RiverBoard as RiverBoard
 from jaxsolve.holdem.river_net._boards import river_board as river_board
 from jaxsolve.holdem.river_net._leaves import RiverLeaves as RiverLeaves
 from jaxsolve.holdem.river_net._native import native_rivers as native_rivers
-from jaxsolve.holdem.river_net._network import check as check
+from jaxsolve.holdem.river_net._network import check_river_net as check_river_net
 from jaxsolve.holdem.river_net._network import river_net as river_net
 from jaxsolve.holdem.river_net._situations import RiverSituation as RiverSituation
 from jaxsolve.holdem.river_net._situations import random_range as random_range

@@ -59,7 +59,7 @@ def river_net(
     return net.replace({"params": params})
 
 
-def check(net: Net) -> None:
+def check_river_net(net: Net) -> None:
     """Raises ValueError if a network is none of river values."""
     want = river_format(buckets_of(net)).format._replace(game=net.format.game)
     if net.format != want:
