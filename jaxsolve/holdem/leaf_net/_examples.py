@@ -90,6 +90,79 @@ def flop_ends(after: Beyond) -> np.ndarray:
     return ends
 
 
+class LeafSpot(NamedTuple):
+    """An end of a flop's betting.
+
+    Attributes:
+        board: three cards.
+        node: of the blueprint's menu, where the turn begins.
+        spent: chips that either player has put in.
+        chooser: seat of the player who chooses a continuation.
+    """
+
+    board: tuple[int, ...]
+    node: int
+    spent: int
+    chooser: int
+
+
+def leaf_spot(
+    after: Beyond, ends: np.ndarray, board: tuple[int, ...], rng: np.random.Generator
+) -> LeafSpot:
+    """Returns one of some ends, drawn."""
+    node, chooser = int(rng.choice(ends)), int(rng.integers(2))
+    spent = float(after.view.spent[node].max())
+    if rng.random() < 0.5:
+        most = 0.9 * after.game.menu.stack
+        spent = np.clip(spent * np.exp(rng.uniform(-RESIZE, RESIZE)), 1, most)
+    return LeafSpot(board, node, round(spent), chooser)
+
+
+def some_hands(board: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+    """Returns int [U], hands about as strong as each other."""
+    live = np.flatnonzero(possible(board))
+    place = hand_features(board)[live, 0]
+    width = np.exp(rng.uniform(np.log(NARROW), np.log(WIDE)))
+    near = np.exp(-(((place - rng.random()) / width) ** 2)) + 1e-9
+    return rng.choice(live, OPPONENTS, replace=False, p=near / near.sum())
+
+
+def some_runouts(board: tuple[int, ...], count: int, rng: np.random.Generator) -> np.ndarray:
+    """Returns uint8 [count, 5], complete boards."""
+    rest = np.setdiff1d(np.arange(NUM_CARDS), board)
+    cards = np.stack([rng.choice(rest, 2, replace=False) for _ in range(count)])
+    return np.concatenate([np.tile(board, (count, 1)), cards], 1).astype(np.uint8)
+
+
+def added_by_betting(
+    after: Beyond,
+    spot: LeafSpot,
+    hand: np.ndarray,
+    weights: np.ndarray,
+    boards: np.ndarray,
+) -> np.ndarray:
+    """Returns float64 [T, k], what later betting adds for hands against a range, in pots.
+
+    Args:
+        after: the blueprint and its continuations.
+        spot: where the flop ends.
+        hand: int [T], of the player who chooses.
+        weights: float [1326], the other's range.
+        boards: uint8 [R, 5], over which means are taken.
+    """
+    stack = after.game.menu.stack
+    ranges = np.zeros((2, NUM_HANDS))
+    ranges[spot.chooser] = possible(spot.board)
+    ranges[1 - spot.chooser] = weights
+    state = start_at(after.game.menu.rules, 2, (spot.spent,) * 2, stack)
+    begin = SearchBegin(state, spot.board, ranges, spot.node)
+    won = continuation_values(begin, after, boards, spot.chooser)[:, hand] * len(boards)
+    met, shown = _checked_down(boards, hand, weights)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = (won - shown * spot.spent) / (2 * spot.spent * met)
+    return np.where(met > 0, value, np.nan).T
+
+
 def _example(
     after: Beyond,
     ends: np.ndarray,
@@ -97,43 +170,28 @@ def _example(
     runouts: int,
     rng: np.random.Generator,
 ) -> LeafExamples:
-    node, chooser = int(rng.choice(ends)), int(rng.integers(2))
-    stack = after.game.menu.stack
-    spent = float(after.view.spent[node].max())
-    if rng.random() < 0.5:
-        spent = np.clip(spent * np.exp(rng.uniform(-RESIZE, RESIZE)), 1, 0.9 * stack)
-    spent, pot = round(spent), 2 * round(spent)
-    live = np.flatnonzero(possible(board))
-    place = hand_features(board)[live, 0]
-    width = np.exp(rng.uniform(np.log(NARROW), np.log(WIDE)))
-    near = np.exp(-(((place - rng.random()) / width) ** 2)) + 1e-9
-    other = rng.choice(live, OPPONENTS, replace=False, p=near / near.sum())
-    hand = rng.choice(live, TARGETS, replace=False)
-    rest = np.setdiff1d(np.arange(NUM_CARDS), board)
-    cards = np.stack([rng.choice(rest, 2, replace=False) for _ in range(runouts)])
-    boards = np.concatenate([np.tile(board, (runouts, 1)), cards], 1).astype(np.uint8)
-
-    ranges = np.zeros((2, NUM_HANDS))
-    ranges[chooser] = possible(board)
-    ranges[1 - chooser, other] = 1
-    state = start_at(after.game.menu.rules, 2, (spent, spent), stack)
-    begin = SearchBegin(state, board, ranges, node)
-    won = continuation_values(begin, after, boards, chooser)[:, hand] * runouts
-    met, shown = _checked_down(boards, hand, other)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        value = np.where(met > 0, (won - shown * spent) / (pot * met), np.nan)
-    betting = betting_features(after, np.array([node]), np.array([spent]), stack, chooser)[0]
-    cards_of = np.array(board, np.uint8)
+    spot = leaf_spot(after, ends, board, rng)
+    other = some_hands(board, rng)
+    hand = rng.choice(np.flatnonzero(possible(board)), TARGETS, replace=False)
+    weights = np.zeros(NUM_HANDS)
+    weights[other] = 1
+    boards = some_runouts(board, runouts, rng)
+    value = added_by_betting(after, spot, hand, weights, boards)
+    where = np.array([spot.node]), np.array([spot.spent])
+    betting = betting_features(after, *where, after.game.menu.stack, spot.chooser)[0]
     hands = hand.astype(np.int16), other.astype(np.int16)
-    return LeafExamples(cards_of, betting, *hands, value.T.astype(np.float32))
+    return LeafExamples(np.array(board, np.uint8), betting, *hands, value.astype(np.float32))
 
 
 def _checked_down(
-    boards: np.ndarray, hand: np.ndarray, other: np.ndarray
+    boards: np.ndarray, hand: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns (pairs that meet on some runouts, what they win: 1 or -1), float [T], sums."""
-    fit = hands_fit()[np.ix_(hand, other)]
-    mine, theirs = (strengths(x, boards) for x in (hand, other))
-    there = fit * (mine[:, :, None] >= 0) * (theirs[:, None] >= 0)
-    signs = np.sign(mine[:, :, None] - theirs[:, None])
-    return there.sum((0, 2)), (there * signs).sum((0, 2))
+    """Returns (weight that hands meet on some runouts, what they win of it), float [T], sums."""
+    other = np.flatnonzero(weights)
+    fit = hands_fit()[np.ix_(hand, other)] * weights[other]
+    met, won = np.zeros((2, len(hand)))
+    for mine, theirs in zip(strengths(hand, boards), strengths(other, boards), strict=True):
+        there = fit * (mine[:, None] >= 0) * (theirs >= 0)
+        met += there.sum(1)
+        won += (there * np.sign(mine[:, None] - theirs)).sum(1)
+    return met, won
