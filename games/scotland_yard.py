@@ -270,6 +270,13 @@ class ScotlandYard:
         here = self.map
         return here.rounds * (1 + len(here.detectives)) + here.doubles, len(here.reveals)
 
+    def longest_wait(self) -> tuple[int, int]:
+        """Moves from a player's decision to their next at most, and reveals.
+
+        Mr X waits for all detectives; they wait for a move of his, or two with a double move.
+        """
+        return max(1 + len(self.map.detectives), 3), min(2, len(self.map.reveals))
+
     def move_tables(self) -> MoveTables:
         """What moves do to the station of Mr X."""
         return tables_of(self.map)

@@ -37,6 +37,7 @@ COLUMNS = (
     *("seconds_per_hand", "processor_seconds_per_board"),
 )
 KIND = "match of modicum_hunl"
+RESPONSE = "local best response"
 ROOT = Path(__file__).parents[2]
 RESULTS = Path(__file__).parent / "results"
 
@@ -87,8 +88,7 @@ class Plan:
         strangers: agents that play the other opponent.
         other_boards: of these matches.
         runouts: of each flop, see `play.agents_range_match`.
-        lbr: agents that a local best response plays.
-        lbr_boards: of each.
+        lbr: agents that a local best response plays, and the boards of each.
         step: boards between two checkpoints.
         hands: that are played to measure the time.
         passes: boards of a search of the flop.
@@ -111,11 +111,13 @@ class Plan:
     strangers: tuple[str, ...] = ("blueprint", "turn and river", "multi-valued", "network")
     other_boards: int = 24
     runouts: int = 24
-    lbr: tuple[str, ...] = (
-        *("blueprint", "turn and river", "multi-valued"),
-        *("multi-valued, unsafe", "one value, unsafe", "multi-valued, leaf network"),
+    lbr: Mapping[str, int] = dataclasses.field(
+        default_factory=lambda: {
+            **dict.fromkeys(("blueprint", "turn and river", "multi-valued"), 16),
+            **dict.fromkeys(("multi-valued, unsafe", "one value, unsafe"), 64),
+            "multi-valued, leaf network": 16,
+        }
     )
-    lbr_boards: int = 16
     step: int = 2
     hands: int = 10
     passes: int = 500
@@ -138,8 +140,7 @@ QUICK = Plan(
     strangers=("blueprint", "multi-valued"),
     other_boards=2,
     runouts=8,
-    lbr=("blueprint", "multi-valued"),
-    lbr_boards=2,
+    lbr={"blueprint": 2, "multi-valued": 2},
     hands=4,
     passes=40,
     iterations={2: 15, 3: 40},
@@ -197,17 +198,23 @@ def main(
         add({**row, "seconds_per_hand": pace[name]})
         return chips
 
+    def compare(chips: Mapping[str, np.ndarray], opponent: str, estimator: str) -> None:
+        for first, second in PAIRS:
+            if first in chips and second in chips:
+                both = min(len(chips[first]), len(chips[second]))
+                less = chips[first][:both] - chips[second][:both]
+                add(_result(f"{first}, less {second}", opponent, less, estimator))
+
     for name in agents:
         if name != "blueprint":  # which wins nothing from itself
             won[name] = meet(name, base, "the blueprint", chosen.boards)
-    for first, second in PAIRS:
-        if first in won and second in won:
-            less = won[first] - won[second]
-            add(_result(f"{first}, less {second}", "the blueprint", less, "ranges, paired"))
-    for name in chosen.lbr if chosen.lbr_boards else ():
+    compare(won, "the blueprint", "ranges, paired")
+    left: dict[str, np.ndarray] = {}
+    for name, boards in chosen.lbr.items():
         match = functools.partial(_lbr, agents[name], base.game.menu.stack, guess, chosen.seed)
-        title = "local best response"
-        add(_row(match, name, title, chosen.lbr_boards, "lower bound", chosen, out)[0])
+        row, left[name] = _row(match, name, RESPONSE, boards, "lower bound", chosen, out)
+        add(row)
+    compare(left, RESPONSE, "lower bound, paired")
     if chosen.strangers:
         other = _trained(chosen.other, 5 * chosen.minutes, buckets, out)
         for name in chosen.strangers:
@@ -283,8 +290,9 @@ def _row(
         "plan": str(
             dataclasses.replace(
                 *(plan,),
-                **dict.fromkeys(("agents", "lbr", "strangers"), ()),
-                **dict.fromkeys(("boards", "lbr_boards", "other_boards", "hands"), 0),
+                **dict.fromkeys(("agents", "strangers"), ()),
+                **dict.fromkeys(("boards", "other_boards", "hands"), 0),
+                lbr={},
             )
         ),
     }

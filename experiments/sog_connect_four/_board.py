@@ -48,6 +48,7 @@ def board_model() -> tuple[RulesModel, Worlds]:
         depth=ROWS * COLUMNS,
         worlds=1,
         hands=1,
+        wait=2,
         children=COLUMNS,
         actions=COLUMNS,
         branches=1,

@@ -61,7 +61,7 @@ def best_moves(
 
 @functools.partial(jax.jit, static_argnames="simulations")
 def _sog(net: Net, positions: Array, keys: Array, *, simulations: int) -> Array:
-    """Returns int32 [B]: the likeliest move of the average policy."""
+    """Returns int32 [B]: the likeliest move of the average policy, of equals the one worth most."""
     model, _ = board_model()
     search = growing_search(model, SOLVER, simulations=simulations, top=1)
     game = connect_four()
@@ -71,9 +71,11 @@ def _sog(net: Net, positions: Array, keys: Array, *, simulations: int) -> Array:
         even = jnp.ones((2, 1))
         found = gt_cfr(search, net, root_of(state), even, key, prior=policy_prior(net))
         legal = game.legal(state)
-        place = jnp.cumsum(legal) - 1
-        odds = jnp.where(legal, found.policy[jnp.maximum(place, 0), 0], -1)
-        return jnp.argmax(odds).astype(jnp.int32)
+        place = jnp.maximum(jnp.cumsum(legal) - 1, 0)
+        odds = jnp.where(legal, found.policy[place, 0], -1)
+        worth = found.action_values[found.focus, place, 0]
+        best = jnp.isclose(odds, odds.max())
+        return jnp.argmax(jnp.where(best, worth, -jnp.inf)).astype(jnp.int32)
 
     return jax.vmap(one)(positions, keys)
 

@@ -33,6 +33,7 @@ from experiments.sog_connect_four._board import (
     exact_values,
     replay,
 )
+from experiments.sog_connect_four._mirror import mirrored
 from experiments.sog_connect_four._searches import SEARCHES, SOLVER, best_moves
 from jaxsolve import learn, nets
 from jaxsolve.search import growing_resolver
@@ -60,8 +61,9 @@ class Settings:
 
     Attributes:
         minutes: of training at most, of processor time of all threads together.
-        steps: of training at most.
+        steps: of training at most; the learning rate is a tenth after all of them.
         train_sims: s while training.
+        opening: random moves at the start of an episode, at most.
         episodes: side by side.
         width: channels of the network.
         blocks: residual blocks.
@@ -72,8 +74,9 @@ class Settings:
     """
 
     minutes: float = 60.0
-    steps: int = 20_000
+    steps: int = 5_000
     train_sims: int = 32
+    opening: int = 16
     episodes: int = 64
     width: int = 32
     blocks: int = 3
@@ -185,9 +188,7 @@ def train(
 ) -> tuple[nets.Net, list[dict[str, float]]]:
     """Returns (the network, its curve); a run that was stopped goes on where it was."""
     model, root = board_model()
-    resolver = growing_resolver(
-        model, SOLVER, simulations=settings.train_sims, root=root, top=1, tile=8
-    )
+    resolver = growing_resolver(model, SOLVER, simulations=settings.train_sims, root=root, top=1)
     source = learn.sound_self_play(
         resolver,
         episodes=settings.episodes,
@@ -200,6 +201,7 @@ def train(
         no_resign=0.2,
         max_moves=ROWS * COLUMNS,
         temperature=1.5,
+        opening=settings.opening,
     )
     plan = learn.Plan(
         steps=settings.steps,
@@ -208,13 +210,15 @@ def train(
         buffer=1 << 16 if settings.episodes >= 32 else 1 << 10,
         policy_weight=1.0,
         learning_rate=1e-3,
+        decay=0.1,
+        decay_updates=settings.steps,
     )
     body = "conv " + "x".join(map(str, PLANES))
     module = nets.ValueNetwork(settings.width, settings.blocks, body=body, actions=COLUMNS)
     fresh = nets.make_net(model, module, jax.random.key(0), uniform_play=False)
     trained = learn.train(
         fresh,
-        source,
+        mirrored(source),
         plan,
         out=out / "training",
         resume=True,

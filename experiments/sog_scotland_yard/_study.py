@@ -40,6 +40,9 @@ WIN_PAPER = {10: 99.0, 100: 97.1, 1_000: 83.6, 10_000: 65.8}
 
 PAPER_SIMS = 400
 
+LONG = 100
+"""PimBots of more iterations play last."""
+
 COLUMNS = (
     "opponent",
     "opponent_iterations",
@@ -68,9 +71,12 @@ class Settings:
         game: the map and its rules.
         steps: of training at which the network is kept and plays a point of the learning curve;
             the last one plays all points.
-        minutes: of training at most; a run that has reached them stops there.
+        minutes: of training at most, of processor time of all threads together; a run that has
+            reached them stops there.
         train_sims: s while training.
         episodes: side by side.
+        p_td1: probability that an outcome becomes a target; 0 in the paper, which trains for long
+            enough to do without.
         width: of the network.
         layers: of the network.
         minibatch: examples of an update.
@@ -78,6 +84,7 @@ class Settings:
         simulations: s of the points.
         iterations: of PimBot.
         games: of a point.
+        round: games that points of equal simulations have before one of them has more.
         curve_games: of a point of the learning curve, against PimBot(100) with the least s.
         group: games side by side.
         equal: also opponents that think as long.
@@ -85,9 +92,10 @@ class Settings:
 
     game: str = "scotland_yard(board=london)"
     steps: tuple[int, ...] = (0, 400, 1600, 6400)
-    minutes: float = 90.0
+    minutes: float = 45.0
     train_sims: int = 24
     episodes: int = 8
+    p_td1: float = 1.0
     width: int = 256
     layers: int = 3
     minibatch: int = 64
@@ -95,6 +103,7 @@ class Settings:
     simulations: tuple[int, ...] = (50, 200, 400)
     iterations: tuple[int, ...] = (10, 100, 1_000, 10_000)
     games: int = 400
+    round: int = 20
     curve_games: int = 100
     group: int = 4
     equal: bool = True
@@ -168,42 +177,48 @@ def main(
     rows: list[dict[str, Any]] = []
     report = Report("sog_scotland_yard", quick, 0.0, rows, columns=COLUMNS)
     report.extra = {"settings": str(chosen), "complete": False}
-    earlier, spent = report.earlier(out, same=("settings",))
-    begin -= spent
+    begin -= report.earlier(out, same=("settings",))[1]
     match = Matches(chosen, out)
     trained = train(match, chosen, out, say)
     report.extra["training"] = trained.curve
     last = max(trained.nets)
-    points = [
-        Point("PimBot", 100, min(chosen.simulations), step, chosen.curve_games)
-        for step in trained.nets
-        if chosen.curve_games and step != last
-    ]
-    points += [
-        Point("PimBot", n, s, last, chosen.games)
-        for s in chosen.simulations
-        for n in chosen.iterations
-    ]
-    if chosen.equal:
-        points += match.equal_seconds(trained.nets[last], last)
-    for point in points:
-        if len(rows) < len(earlier):
-            rows.append(earlier[len(rows)])
-            continue
-        net, seconds = trained.nets[point.step], trained.seconds[point.step]
-        rows.append(match.play(net, point, say) | {"train_seconds": round(seconds, 1)})
-        row = rows[-1]
-        say(
-            f"SoG({point.sims}, 1) against {point.opponent}({point.iterations}): {row['win']} % "
-            f"({row['low']} to {row['high']}) of {row['games']} games"
-        )
+
+    def play(points: list[Point]) -> None:
+        """Plays some points side by side, a round of games each in turn."""
+        for upto in range(chosen.round, chosen.games + chosen.round, chosen.round):
+            for point in points:
+                match.play(trained.nets[point.step], point, min(upto, point.games), say)
+                save()
+
+    def save() -> None:
+        rows[:] = [
+            match.row(point) | {"train_seconds": round(trained.seconds[point.step], 1)}
+            for point in every
+            if match.won(point)
+        ]
         report.seconds = time.perf_counter() - begin
-        report.save(out)
+        report.save(out, figure=_figure(rows, chosen))
+        if record:
+            report.record(Path(__file__).parent / "results")
+
+    every: list[Point] = []
+    for s in chosen.simulations:
+        mine = [Point("PimBot", n, s, last, chosen.games) for n in chosen.iterations]
+        every += mine
+        play([point for point in mine if point.iterations <= LONG])
+        if s == min(chosen.simulations) and chosen.curve_games:
+            curve = [
+                Point("PimBot", 100, s, step, chosen.curve_games)
+                for step in trained.nets
+                if step != last
+            ]
+            every += curve
+            play(curve)
+    if chosen.equal:
+        every += match.equal_seconds(trained.nets[last], last)
+    play(every)
     report.extra["complete"] = True
-    report.seconds = time.perf_counter() - begin
-    report.save(out, figure=_figure(rows, chosen))
-    if record:
-        report.record(Path(__file__).parent / "results")
+    save()
     return report
 
 
@@ -220,7 +235,8 @@ def train(match: Matches, settings: Settings, out: Path, say: Callable[[str], No
     """Returns the networks; a run that was stopped goes on where it was."""
     preset = learn.preset("scotland_yard")
     source = learn.sound_self_play(
-        match.resolver(settings.train_sims), preset.self_play(episodes=settings.episodes)
+        match.resolver(settings.train_sims),
+        preset.self_play(episodes=settings.episodes, p_td1=settings.p_td1),
     )
     plan = preset.plan(
         steps=max(1, *settings.steps),
@@ -252,6 +268,7 @@ def train(match: Matches, settings: Settings, out: Path, say: Callable[[str], No
             log_every=max(1, min(s for s in settings.steps if s) // 4),
             until=step,
             time_limit=60 * settings.minutes,
+            clock=time.process_time,
             progress=False,
         )
         curve, net = trained.curve, trained.net
@@ -283,7 +300,10 @@ class Matches:
         self.model, self.root = hidden_piece_model(self.game)
         most = self.model.depth + 2
         self.arena = evaluate.rules_arena(self.game, max_moves=most, max_rows=8)
-        self.compiled: dict[Any, Agent] = {}
+        same = {"settings": str(settings), "device": device_name(), "jax": jax.__version__}
+        self.kept = json.loads(self.path.read_text()) if self.path.exists() else {}
+        if any(self.kept.get(k) != v for k, v in same.items()):
+            self.kept = same | {"points": {}, "seconds": {}}
 
     def resolver(self, simulations: int) -> Resolver[GrowingEngine]:
         """Returns the search SoG(s, 1)."""
@@ -304,17 +324,22 @@ class Matches:
             return ismcts_agent(self.game, point.iterations)
         return pimbot(self.game, PimBot(point.iterations))
 
-    def play(self, net: nets.Net, point: Point, say: Callable[[str], None]) -> dict[str, Any]:
-        """Returns the row of a point."""
-        same = {"settings": str(self.settings), "device": device_name(), "jax": jax.__version__}
-        kept = json.loads(self.path.read_text()) if self.path.exists() else {}
-        if any(kept.get(k) != v for k, v in same.items()):
-            kept = same | {"points": {}}
-        won: list[float] = kept["points"].get(point.key, [])
+    def won(self, point: Point) -> list[float]:
+        """Returns what the games of a point that have been played were worth to us."""
+        found: list[float] = self.kept["points"].get(point.key, [])
+        return found
+
+    def play(self, net: nets.Net, point: Point, games: int, say: Callable[[str], None]) -> None:
+        """Plays a point until it has so many games."""
+        won = self.won(point)
+        if len(won) >= games:
+            return
         ours, theirs = self.ours(net, point.sims), self.theirs(point)
+        if str(point.sims) not in self.kept["seconds"]:
+            self.kept["seconds"][str(point.sims)] = self.seconds(ours)
         begin = time.perf_counter()
-        while len(won) < point.games:
-            count = min(self.settings.group, point.games - len(won))
+        while len(won) < games:
+            count = min(self.settings.group, games - len(won))
             match = evaluate.play_matches(
                 self.arena,
                 [ours, theirs],
@@ -323,9 +348,14 @@ class Matches:
                 keep_policies=False,
             )
             won += [float(x) for x in np.asarray(match.utility[:, 0])]
-            kept["points"][point.key] = won
-            write_atomic(self.path, json.dumps(kept).encode())
-            say(f"{point.key}: {len(won)} games, {time.perf_counter() - begin:.0f} s")
+            self.kept["points"][point.key] = won
+            write_atomic(self.path, json.dumps(self.kept).encode())
+        wins = sum(x > 0 for x in won)
+        say(f"{point.key}: {wins} of {len(won)} games, {time.perf_counter() - begin:.0f} s")
+
+    def row(self, point: Point) -> dict[str, Any]:
+        """Returns the row of a point."""
+        won = self.won(point)
         wins = sum(x > 0 for x in won)
         low, high = wilson(wins, len(won))
         listed = point.opponent == "PimBot" and point.sims == PAPER_SIMS and not point.equal
@@ -340,7 +370,7 @@ class Matches:
             "win": round(100 * wins / len(won), 1),
             "low": round(100 * low, 1),
             "high": round(100 * high, 1),
-            "seconds_per_move": self.seconds(ours),
+            "seconds_per_move": self.kept["seconds"][str(point.sims)],
             "win_paper": WIN_PAPER.get(point.iterations) if listed else None,
         }
 

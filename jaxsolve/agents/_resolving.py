@@ -295,7 +295,7 @@ class _Followed(NamedTuple):
 
         start = (known.root, hand, used, status, path, zero)
         root, hand, used, status, path, _ = jax.lax.while_loop(goes_on, step, start)
-        lost = (status > 0) | (used != seen.length)
+        lost = (status > 0) | (used != seen.length) | (model.actor_of(root) != player)
         return Place(path, hand, lost), _Known(root, hand, jnp.ones((), bool))
 
     def _child(self, root: PyTree, child: Array) -> PyTree:

@@ -67,6 +67,13 @@ class HidesPiece(Game, Protocol):
         """Returns (decisions in the longest game, times that the number is shown in it)."""
         ...
 
+    def longest_wait(self) -> tuple[int, int]:
+        """Returns the same from a player's decision to their next, or before their first.
+
+        Their own decision counts, the next one does not.
+        """
+        ...
+
     def move_tables(self) -> MoveTables:
         """Returns what moves do to the hidden number."""
         ...

@@ -65,6 +65,8 @@ class SelfPlaySettings:
             in units of the largest payoff; nobody does if None.
         no_resign: share of episodes in which nobody does; None for none of them.
         max_moves: decisions after which an episode is a draw; none if None.
+        opening: an episode begins with random decisions, of each number from 0 to this one as
+            often; outcomes are no targets there. Not in the paper.
         fill: solvers without a query solve random beliefs of a random public state. Not in the
             paper.
     """
@@ -80,6 +82,7 @@ class SelfPlaySettings:
     resign_below: float | None = None
     no_resign: float | None = None
     max_moves: int | None = None
+    opening: int = 0
     queue: int = 4096
     fill: bool = False
 
@@ -163,6 +166,7 @@ def sound_self_play(
         -math.inf if chosen.resign_below is None else chosen.resign_below,
         chosen.no_resign or 0.0,
         chosen.max_moves or NEVER,
+        chosen.opening,
     )
     slots = max(1, math.ceil(chosen.q_search), math.ceil(chosen.q_recursive))
     greedy_after = NEVER if chosen.greedy_after is None else chosen.greedy_after
@@ -174,9 +178,9 @@ def sound_self_play(
         keys = jax.random.split(key, episodes)
         return SoundState(
             step=zero,
-            episodes=jax.vmap(
-                lambda key: fresh_episode(engine, first, depth, key, no_resign=limits.no_resign)
-            )(keys),
+            episodes=jax.vmap(lambda key: fresh_episode(engine, first, depth, key, limits=limits))(
+                keys
+            ),
             queue=Queue(
                 jax.tree.map(lambda x: _repeated(x, chosen.queue), first),
                 jnp.full((chosen.queue, 2, hands), 1 / hands, dtype),
@@ -209,6 +213,7 @@ def sound_self_play(
         # Where nobody has a choice (-1), it is player 0 who is asked.
         seats = jnp.maximum(jax.vmap(model.actor_of)(state.episodes.root), 0)
         found, queries = searches(net, state, seats, roots, beliefs, keys["search"])
+        waited = state.episodes.seats.length[jnp.arange(episodes), seats]
 
         slot = state.step % depth
         acted, solved = _split(found, episodes)
@@ -235,7 +240,9 @@ def sound_self_play(
             _of_episodes(told, net, played.before, td1),
             _of_queries(told, net, solved, roots, beliefs, works),
         )
-        return examples, SoundState(
+        # A model that says that players wait less than they do has searches elsewhere: stops runs.
+        values = jnp.where((waited > engine.longest_path).any(), jnp.nan, examples.values)
+        return examples._replace(values=values), SoundState(
             step=state.step + 1,
             episodes=after,
             queue=queue,
@@ -324,7 +331,7 @@ def _of_episodes(told: Told, net: Net, before: Trajectory, td1: Array) -> Exampl
     # Counterfactual values hold the chance of meeting the opponent's beliefs.
     sign = jnp.asarray([1, -1], before.outcome.dtype)
     worth = before.outcome[:, None, None] * sign[:, None] * before.against
-    weight = (before.made * td1)[:, None, None] * met
+    weight = (before.scored * td1)[:, None, None] * met
     return Examples(
         public,
         before.beliefs,
@@ -426,6 +433,8 @@ def _check(settings: SelfPlaySettings) -> None:
         raise ValueError(f"no_resign is a share between 0 and 1, not {settings.no_resign}")
     if settings.max_moves is not None and settings.max_moves < 1:
         raise ValueError(f"max_moves={settings.max_moves} must be positive, or None")
+    if settings.opening < 0:
+        raise ValueError(f"opening={settings.opening} is a number of decisions, 0 or more")
     if not settings.temperature > 0:
         raise ValueError(f"temperature must be positive, not {settings.temperature}")
     sent = settings.episodes * max(1, math.ceil(settings.q_search))

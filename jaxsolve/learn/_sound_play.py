@@ -30,6 +30,7 @@ class Trajectory(NamedTuple):
         against: float [T, 2, H], each private state's probability of meeting the other's beliefs.
         pair: int32 [T, 2], the private states.
         outcome: float [T], to player 0, once the episode is over.
+        scored: float [T], 1 where the outcome says something: not of random openings.
         made: float [T], 1 where there is an entry.
     """
 
@@ -39,6 +40,7 @@ class Trajectory(NamedTuple):
     against: Array
     pair: Array
     outcome: Array
+    scored: Array
     made: Array
 
 
@@ -53,6 +55,7 @@ class Episode(NamedTuple):
         trees: of their last searches, leading axis 2.
         trajectory: the last decisions.
         resigns: bool [], whether players may resign in this episode.
+        opening: int32 [], decisions of this episode that are random.
     """
 
     root: PyTree
@@ -62,6 +65,7 @@ class Episode(NamedTuple):
     trees: Branches
     trajectory: Trajectory
     resigns: Array
+    opening: Array
 
 
 class Played(NamedTuple):
@@ -83,22 +87,24 @@ class Played(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """How episodes end before the game does.
+    """How episodes begin, and how they end before the game does.
 
     Attributes:
         resign_below: float [], a player gives up where their private state is worth less, in units
             of the largest payoff; -inf for never.
         no_resign: float [], share of episodes in which nobody does.
         max_moves: int32 [], decisions after which an episode is a draw.
+        opening: int32 [], the first decisions are random, of each number up to this one as often.
     """
 
     resign_below: Any
     no_resign: Any
     max_moves: Any
+    opening: Any
 
 
 def fresh_episode(
-    engine: GrowingEngine, root: PyTree, depth: int, key: PRNGKey, *, no_resign: Any
+    engine: GrowingEngine, root: PyTree, depth: int, key: PRNGKey, *, limits: Limits
 ) -> Episode:
     """Returns an episode before its first decision.
 
@@ -106,8 +112,8 @@ def fresh_episode(
         engine: how both players search.
         root: the first public state.
         depth: T.
-        key: draws the private states.
-        no_resign: see `Limits`.
+        key: draws the private states, and by `limits`.
+        limits: how episodes begin and end.
     """
     tree, hands = engine.blank(root), engine.hands
     actions, dtype = tree.action_reach.shape[2] - 1, tree.action_reach.dtype
@@ -119,12 +125,14 @@ def fresh_episode(
         against=jnp.zeros((2, hands), dtype),
         pair=jnp.zeros(2, jnp.int32),
         outcome=jnp.zeros((), dtype),
+        scored=jnp.zeros((), dtype),
         made=jnp.zeros((), dtype),
     )
     both = jax.tree.map(lambda x: jnp.stack([x, x]), (init(engine, root), tree))
     trajectory = jax.tree.map(lambda x: jnp.broadcast_to(x, (depth, *x.shape)).copy(), entry)
     pair = deal(engine, root, dtype, key)
-    return Episode(root, pair, zero, both[0], both[1], trajectory, _may_resign(key, no_resign))
+    resigns, opening = _drawn(key, limits)
+    return Episode(root, pair, zero, both[0], both[1], trajectory, resigns, opening)
 
 
 def play(
@@ -161,8 +169,11 @@ def play(
     draws = jax.random.uniform(moves, (2,), found.average.dtype)
     policy, hand = found.policy, episode.pair[seat]
     legal = transitions.legal[row, :, hand]
-    odds = (1 - epsilon) * policy[:, hand] + epsilon * legal / jnp.maximum(legal.sum(), 1)
-    action = jnp.where(episode.played >= greedy_after, jnp.argmax(odds), pick(odds, draws[0]))
+    opens = episode.played < episode.opening
+    even = legal / jnp.maximum(legal.sum(), 1)
+    odds = jnp.where(opens, even, (1 - epsilon) * policy[:, hand] + epsilon * even)
+    greedy = (episode.played >= greedy_after) & ~opens
+    action = jnp.where(greedy, jnp.argmax(odds), pick(odds, draws[0]))
     over, outcome, child, pair = step(transitions, row, public, episode.pair, action, draws[1])
     scale = transitions.scale[public]
     resigned = episode.resigns & (
@@ -181,6 +192,7 @@ def play(
         transitions.weights.against(public, beliefs),
         episode.pair,
         outcome,
+        (~opens).astype(outcome.dtype),
         jnp.ones((), outcome.dtype),
     )
     trajectory = jax.tree.map(lambda ring, x: ring.at[slot].set(x), episode.trajectory, entry)
@@ -196,6 +208,7 @@ def play(
         lambda both, x: both.at[seat].set(x), (episode.seats, episode.trees), (mine, tree)
     )
     seats = jax.vmap(lambda state, tree: advance(engine, state, tree, child))(seats, trees)
+    resigns, opening = _drawn(dealt, limits)
     # A tree of the last episode is not looked at: `at` says that there is none.
     fresh = jax.tree.map(lambda x: jnp.stack([x, x]), init(engine, start))
     after = Episode(
@@ -205,14 +218,17 @@ def play(
         seats=choose(ended, fresh, seats),
         trees=trees,
         trajectory=trajectory,
-        resigns=jnp.where(ended, _may_resign(dealt, limits.no_resign), episode.resigns),
+        resigns=jnp.where(ended, resigns, episode.resigns),
+        opening=jnp.where(ended, opening, episode.opening),
     )
     return after, Played(ended, jnp.where(ended, outcome, 0), before, resigned, cut)
 
 
-def _may_resign(key: PRNGKey, no_resign: Any) -> Array:
-    """Returns bool []; the deal is drawn with the key itself."""
-    return jax.random.uniform(jax.random.fold_in(key, 1)) >= no_resign
+def _drawn(key: PRNGKey, limits: Limits) -> tuple[Array, Array]:
+    """Returns (whether players may resign, random decisions); the deal has the key itself."""
+    resigns = jax.random.uniform(jax.random.fold_in(key, 1)) >= limits.no_resign
+    most = jnp.asarray(limits.opening, jnp.int32)
+    return resigns, jax.random.randint(jax.random.fold_in(key, 2), (), 0, most + 1)
 
 
 def worth_at_focus(transitions: Transitions, found: Grown, seat: Array, hand: Array) -> Array:

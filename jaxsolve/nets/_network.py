@@ -22,6 +22,7 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 
+from jaxsolve.nets._conv import Conv
 from jaxsolve.public import Described, PublicState, StateFormat, unit_of
 from jaxsolve.types import Array, PRNGKey, PyTree
 
@@ -121,10 +122,10 @@ class ValueNetwork(nn.Module):
     ) -> Array:
         """Returns features [..., rows * columns * width] after the blocks of convolutions."""
         x = features.reshape(*features.shape[:-1], *board)
-        x = nn.Conv(self.width, (3, 3))(x)
+        x = Conv(self.width)(x)
         for _ in range(self.depth):
-            y = nn.Conv(self.width, (3, 3))(act(nn.LayerNorm()(x)))
-            x = x + nn.Conv(self.width, (3, 3))(act(nn.LayerNorm()(y)))
+            y = Conv(self.width)(act(nn.LayerNorm()(x)))
+            x = x + Conv(self.width)(act(nn.LayerNorm()(y)))
         x = act(nn.LayerNorm()(x))
         return x.reshape(*features.shape[:-1], -1)
 

@@ -131,6 +131,7 @@ class HiddenPieceModel:
         game: the rules.
         format: see `PublicModel`.
         depth: decisions in the longest game.
+        wait: see `PublicModel`.
         digits: base of the digits that are shown, for each; () if nothing is ever shown.
         largest: no search reaches so many public states.
     """
@@ -140,6 +141,7 @@ class HiddenPieceModel:
     game: HidesPiece = dataclasses.field(metadata={"static": True})
     format: StateFormat = dataclasses.field(metadata={"static": True})
     depth: int = dataclasses.field(metadata={"static": True})
+    wait: int = dataclasses.field(metadata={"static": True})
     digits: tuple[int, ...] = dataclasses.field(metadata={"static": True})
     largest: int = dataclasses.field(default=1 << 30, metadata={"static": True})
 
@@ -380,6 +382,7 @@ def hidden_piece_model(
     tables = _tables(moves, children, digits)
     decisions, reveals = game.longest()
     depth = decisions + len(digits) * reveals
+    moves_between, reveals_between = game.longest_wait()
     rules, worlds = rules_model(
         game, depth=depth, worlds=hands, hands=(hands, 1), children=1, scale=scale
     )
@@ -398,6 +401,7 @@ def hidden_piece_model(
         game=game,
         format=rules.format._replace(num_features=features),
         depth=depth,
+        wait=min(moves_between + len(digits) * reveals_between, depth),
         digits=digits,
     )
     state = jax.tree.map(lambda x: x[0], worlds.states)

@@ -38,6 +38,11 @@ class ListedModel:
         return self.format.hands
 
     @property
+    def wait(self) -> int:
+        """See `PublicModel`."""
+        return self.depth
+
+    @property
     def num_actions(self) -> int:
         """See `PublicModel`."""
         return self.table.num_actions

@@ -12,6 +12,16 @@ from jaxsolve.public._rules import rules_model
 LONGEST = {"pgx:chess": 512, "pgx:connect_four": 42, "pgx:tic_tac_toe": 9, "pgx:go_9x9": 162}
 """Moves of a game after which pgx ends it, where that is not 512."""
 
+ALTERNATES = frozenset(
+    f"pgx:{name}"
+    for name in (
+        *("animal_shogi", "chess", "connect_four", "gardner_chess", "go_9x9", "go_19x19", "hex"),
+        *("othello", "shogi", "tic_tac_toe"),
+    )
+)
+"""Games in which players move in turn, where it is the rule of `hex` that the first stone may be
+swapped, a move as well."""
+
 MOST_MOVES = {"pgx:chess": 218, "pgx:gardner_chess": 120}
 """Legal moves of a position at most (218: Petrovic 1964), where they are far fewer than actions."""
 
@@ -37,6 +47,7 @@ def made_model(game: Game) -> tuple[Any, Any]:
             depth=LONGEST.get(game.name, 512),
             worlds=1,
             hands=1,
+            wait=2 if game.name in ALTERNATES else None,
             children=moves,
             actions=moves,
             branches=1,

@@ -64,6 +64,14 @@ class PublicModel(Protocol):
         ...
 
     @property
+    def wait(self) -> int:
+        """Public states at most from a player's decision to their next, or before their first.
+
+        Their own decision counts, the next one does not; `depth` is always enough.
+        """
+        ...
+
+    @property
     def largest(self) -> int:
         """Public states in the largest subgame, or a number that no search reaches."""
         ...

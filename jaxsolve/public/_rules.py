@@ -72,6 +72,7 @@ class RulesModel:
         game: the rules.
         format: see `PublicModel`.
         depth: decisions in the longest game.
+        wait: see `PublicModel`.
         room: capacities.
         largest: no search reaches so many public states.
     """
@@ -81,6 +82,7 @@ class RulesModel:
     game: Game = dataclasses.field(metadata={"static": True})
     format: StateFormat = dataclasses.field(metadata={"static": True})
     depth: int = dataclasses.field(metadata={"static": True})
+    wait: int = dataclasses.field(metadata={"static": True})
     room: Room = dataclasses.field(metadata={"static": True})
     largest: int = dataclasses.field(default=1 << 30, metadata={"static": True})
 
@@ -236,6 +238,7 @@ def rules_model(
     worlds: int,
     hands: tuple[int, int] | int,
     children: int,
+    wait: int | None = None,
     actions: int | None = None,
     merged: int = 1,
     branches: int | None = None,
@@ -247,6 +250,8 @@ def rules_model(
     Args:
         game: the rules of a two-player zero-sum game.
         depth: decisions in the longest game, which a simulation may take.
+        wait: decisions at most from one of a player to their next, their own counted, or before
+            their first; `depth` if unknown. Trees have room for so many besides simulations.
         worlds: room for world states of a public state.
         hands: room for private states of each player (H0, H1), or of either.
         children: room for public states after one.
@@ -267,9 +272,10 @@ def rules_model(
     _check_rules(game)
     hands = (hands, hands) if isinstance(hands, int) else (int(hands[0]), int(hands[1]))
     branches = children if branches is None else branches
-    if min(depth, worlds, *hands, children, merged, branches) < 1 or outcomes < 0 or not scale > 0:
+    sizes = (depth, worlds, *hands, children, merged, branches, 1 if wait is None else wait)
+    if min(sizes) < 1 or outcomes < 0 or not scale > 0:
         raise ValueError(
-            "depth, worlds, hands, children, merged, branches and scale must be positive"
+            "depth, worlds, hands, children, wait, merged, branches and scale must be positive"
         )
     deals = deal_hands(game)
     first = deals.seen
@@ -303,6 +309,7 @@ def rules_model(
             unit="possible pairs",
         ),
         depth=depth,
+        wait=depth if wait is None else min(wait, depth),
         room=Room(
             worlds=worlds,
             hands=hands,

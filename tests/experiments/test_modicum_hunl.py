@@ -21,8 +21,7 @@ PLAN = Plan(
     strangers=("blueprint", "multi-valued"),
     other_boards=2,
     runouts=2,
-    lbr=("multi-valued",),
-    lbr_boards=2,
+    lbr={"multi-valued": 2},
     hands=4,
     passes=4,
     iterations={2: 2, 3: 2},
@@ -58,6 +57,6 @@ def test_the_study_has_a_row_for_each_match_and_goes_on(tmp_path: Path) -> None:
     assert [r["mbb"] for r in again.rows] == [r["mbb"] for r in report.rows]
     assert before == {f: f.stat().st_mtime_ns for f in (tmp_path / "out" / "matches").iterdir()}
     longer = modicum_hunl.main(
-        True, tmp_path / "out", plan=dataclasses.replace(plan, boards=4, lbr=()), say=said.append
+        True, tmp_path / "out", plan=dataclasses.replace(plan, boards=4, lbr={}), say=said.append
     )
     assert [r["hands"] for r in longer.rows] == [4, 4, 4, 2, 2]

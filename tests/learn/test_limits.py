@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 import games
 import jaxsolve as js
 from jaxsolve import learn, nets
-from jaxsolve.public import made_model, top_of
+from jaxsolve.public import hidden_piece_model, made_model, top_of
 from jaxsolve.search import growing_resolver
 
 PAPER = js.cfr_plus().simultaneous()
@@ -79,3 +80,34 @@ def test_bad_input():
     module = nets.ValueNetwork(8, 1, body="conv 3x3x1")
     with pytest.raises(ValueError, match="takes 9 features; pgx:tic_tac_toe has 18"):
         nets.make_net(model, module, jax.random.key(0), uniform_play=False)
+
+
+@pytest.mark.slow
+def test_random_openings_have_policies_and_no_outcomes():
+    for opening, share in ((0, 1.0), (10**6, 0.0)):
+        net, source = source_of("pgx:tic_tac_toe", p_td1=1.0, opening=opening)
+        state, step = source.init(jax.random.key(1)), jax.jit(source.sample)
+        for k in range(12):
+            examples, state = step(net, state, jax.random.key(2 + k))
+        assert examples.policy_weight.tolist() == [1.0] * 4  # decisions of nine moves ago
+        assert examples.value_weight.max((1, 2)).tolist() == [share] * 4
+
+
+@pytest.mark.slow
+def test_short_waits_of_players_are_found_out():
+    """Mr X waits for three detectives; a model that promises one decision stops the run."""
+    line = ",".join(f"[{k},{k + 1}]" for k in range(1, 9))
+    text = f"scotland_yard(edges=[{line},[2,10],[3,11]],evader=[9],detectives=[1,10,11],rounds=2)"
+    model, root = hidden_piece_model(games.load(text))
+    for wait, stops in ((model.wait, False), (1, True)):
+        short = dataclasses.replace(model, wait=wait)
+        resolver = growing_resolver(short, PAPER, simulations=1, root=root)
+        module = nets.ValueNetwork(8, 1, actions=model.num_actions)
+        net = nets.make_net(model, module, jax.random.key(0), uniform_play=False)
+        source = learn.sound_self_play(resolver, episodes=4, q_search=0.0)
+        plan = learn.Plan(steps=8, updates=1, minibatch=4, buffer=64)
+        if stops:
+            with pytest.raises(learn.NonFiniteError):
+                learn.train(net, source, plan, progress=False)
+        else:
+            learn.train(net, source, plan, progress=False)

@@ -45,7 +45,7 @@ class DiceModel:
     hands = (SIDES, SIDES)
     num_actions = BIDS
     num_children = BIDS
-    depth = BIDS + 1
+    depth = wait = BIDS + 1
     largest = 1 << 30
 
     def start(self, root: Array, capacity: int, dtype: Any) -> tuple[None, Array]:

@@ -179,7 +179,7 @@ def growing_resolver(
         raise ValueError(f"the table lists public states of {table.game.name}, not of {game}")
     if table is not None and isinstance(model, RulesModel):
         model = model.numbered_as(table)
-    longest = model.depth - 1
+    longest = min(model.wait, model.depth - 1)
     search = growing_search(model, solver, simulations=simulations, longest_path=longest, **options)
     engine = GrowingEngine(search, max(model.hands), max(longest, 1))
     classes = 0 if table is None else table.num_classes

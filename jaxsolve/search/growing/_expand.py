@@ -9,7 +9,7 @@ from jaxsolve.regret import normalise
 from jaxsolve.search.growing._simulate import Guide, count_visits, simulate
 from jaxsolve.search.growing._state import GrowingSearch, SearchProblem, SearchState
 from jaxsolve.search.growing._tree import add, add_children, follows, settle
-from jaxsolve.search.growing._update import flow_of, reach_at
+from jaxsolve.search.growing._update import ask_once, flow_of, reach_at
 from jaxsolve.types import Array, PRNGKey
 from jaxsolve.values import normalised
 
@@ -18,6 +18,7 @@ def expand(
     search: GrowingSearch, problem: SearchProblem, state: SearchState, key: PRNGKey
 ) -> SearchState:
     """Returns the search after one simulation, with what it has added to the tree."""
+    state = ask_once(search, problem, state)
     growth = state.growth
     transitions = search.model.transitions(growth.store)
     scale = transitions.scale[growth.public[0]]
@@ -86,8 +87,11 @@ def open_leaf(
     legal, actor = transitions.legal[row], transitions.actor[row]
     prior = normalise(jnp.zeros(legal.shape, reach.dtype), legal)
     if problem.prior is not None:
-        beliefs, _ = normalised(reach, transitions.possible[public])
-        given = problem.prior(model.public_state(store, public[None]), beliefs[None])[0]
+        if every or state.known is None or state.known.prior is None:
+            beliefs, _ = normalised(reach, transitions.possible[public])
+            given = problem.prior(model.public_state(store, public[None]), beliefs[None])[0]
+        else:  # a simulation asks about all leaves before it goes anywhere
+            given = state.known.prior[up, :, child][:, None]
         prior = normalise(jnp.where(legal, given[: len(legal)], 0), legal)
     wanted = jnp.ones(len(legal), bool)
     if search.top is not None and not every:

@@ -20,7 +20,13 @@ import jax.numpy as jnp
 from jaxsolve.public import PublicModel, PublicTable, listed_model
 from jaxsolve.regret import normalise
 from jaxsolve.search.growing._expand import expand, open_leaf
-from jaxsolve.search.growing._state import GrowingSearch, PriorFunction, SearchProblem, SearchState
+from jaxsolve.search.growing._state import (
+    GrowingSearch,
+    Known,
+    PriorFunction,
+    SearchProblem,
+    SearchState,
+)
 from jaxsolve.search.growing._tree import Growth, empty
 from jaxsolve.search.growing._update import action_reach_of, shared_max, update
 from jaxsolve.search.resolving import Gadget, no_gadget, root_reach
@@ -44,6 +50,8 @@ class Grown(NamedTuple):
             with the weights of the average policy.
         child_values: float [I, 2, C, H], likewise at the children of opened public states, over the
             iterations in which they were in the tree, chance since the root divided out.
+        action_values: float [I, A, H], counterfactual values of the actor's actions in the last
+            iteration.
         focus: int32 [], the opened public state below which the tree grew.
         updates: int32 [], iterations of CFR.
         asked: int32 [], leaves that the value function was asked about.
@@ -54,6 +62,7 @@ class Grown(NamedTuple):
     action_reach: Array
     root_values: Array
     child_values: Array
+    action_values: Array
     focus: Array
     updates: Array
     asked: Array
@@ -97,7 +106,8 @@ def growing_search(
         capacity: public states that can be opened; as many as can be needed by default.
         longest_path: longest path from the root to a focus.
         exploration: constant of PUCT.
-        tile: leaves that the value function is asked about at once.
+        tile: leaves that the value function is asked about at once; at most k of new ones, where
+            no others are asked about.
         skip_solved: simulations skip subgames whose public states are all opened, as long as
             another one is left that the private states drawn can reach; if none is left below
             the focus, simulations start at the root. Not in the paper.
@@ -237,6 +247,7 @@ def begin(
     worth = jnp.zeros((search.capacity, 2, width + 1, hands), dtype)
     half = jnp.full((2, 2, hands), 0.5, dtype)
     both = jnp.zeros((2, hands), dtype)
+    likely = None if prior is None else jnp.zeros((search.capacity, actions, width + 1), dtype)
     state = SearchState(
         iteration=zero,
         growth=growth,
@@ -254,7 +265,7 @@ def begin(
         root_value_sum=both,
         start=both,
         weight=both[0, 0],
-        known=worth if hands == 1 else (),
+        known=Known(worth, likely) if hands == 1 else None,
         asked=zero,
     )
     pair = jnp.zeros(2, jnp.int32)
@@ -292,6 +303,7 @@ def finish(search: GrowingSearch, problem: SearchProblem, state: SearchState) ->
         action_reach=action_reach,
         root_values=state.root_value_sum / weight,
         child_values=jnp.where(seen, child_values, 0),
+        action_values=state.values,
         focus=problem.focus,
         updates=state.iteration,
         asked=state.asked,

@@ -49,6 +49,18 @@ class GrowingSearch:
     skip_solved: bool = dataclasses.field(default=False, metadata={"static": True})
 
 
+class Known(NamedTuple):
+    """What no range changes of a leaf, in games of perfect information.
+
+    Attributes:
+        values: float [I, 2, C + 1, 1].
+        prior: float [I, A, C + 1], of the actor there, not normalised; None without a prior.
+    """
+
+    values: Array
+    prior: Array | None
+
+
 class SearchState(NamedTuple):
     """What changes during a search (I opened public states at most).
 
@@ -72,7 +84,7 @@ class SearchState(NamedTuple):
         root_value_sum: float [2, H], sum over iterations of counterfactual values there.
         start: float [2, H], sum over iterations of own reaches at the focus.
         weight: float [], of all iterations so far. All sums decay alike.
-        known: float [I, 2, C + 1, H], values of leaves that are asked about once, or ().
+        known: what is asked about leaves once, or None.
         asked: int32 [].
     """
 
@@ -92,7 +104,7 @@ class SearchState(NamedTuple):
     root_value_sum: Array
     start: Array
     weight: Array
-    known: Any
+    known: Known | None
     asked: Array
 
 

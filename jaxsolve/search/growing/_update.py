@@ -15,7 +15,7 @@ import jax.numpy as jnp
 
 from jaxsolve.public import Transitions
 from jaxsolve.regret import Step
-from jaxsolve.search.growing._state import GrowingSearch, SearchProblem, SearchState
+from jaxsolve.search.growing._state import GrowingSearch, Known, SearchProblem, SearchState
 from jaxsolve.search.growing._tree import Growth
 from jaxsolve.tree import take
 from jaxsolve.types import Array
@@ -54,7 +54,7 @@ def update(search: GrowingSearch, problem: SearchProblem, state: SearchState) ->
     decay = jnp.asarray(solver.decay(step), dtype)
     present = state.present * decay + state.growth.inside
     state = state._replace(present=present, weight=state.weight * decay + 1)
-    state = _ask_once(search, problem, state)
+    state = ask_once(search, problem, state)
 
     def turn(number: Array, state: SearchState) -> SearchState:
         mine = (jnp.arange(2) == number) | (not solver.alternating)
@@ -157,7 +157,7 @@ def _sum_ranges(
 
 def _leaves(search: GrowingSearch, problem: SearchProblem, state: SearchState) -> SearchState:
     """Returns the search with the values of the leaves under the reaches of the moment."""
-    growth, once = state.growth, not isinstance(state.known, tuple)
+    growth = state.growth
     transitions = search.model.transitions(growth.store)
     width, tile = growth.num_children, search.tile
 
@@ -169,8 +169,8 @@ def _leaves(search: GrowingSearch, problem: SearchProblem, state: SearchState) -
         reach = jax.vmap(lambda n, k: reach_at(transitions, growth, state.action_reach, n, k))(
             here, child
         )
-        if once:
-            found = state.known[here, :, child] * reach[:, ::-1]
+        if state.known is not None:
+            found = state.known.values[here, :, child] * reach[:, ::-1]
         else:
             asked = search.model.public_state(growth.store, public)
             found = scaled_values(problem.value, asked, reach)
@@ -180,28 +180,33 @@ def _leaves(search: GrowingSearch, problem: SearchProblem, state: SearchState) -
 
     tiles = shared_max((growth.num_leaves + tile - 1) // tile)
     child_values = jax.lax.fori_loop(0, tiles, one, state.child_values)
-    return state._replace(
-        child_values=child_values, asked=state.asked + (0 if once else growth.num_leaves)
-    )
+    asked = growth.num_leaves if state.known is None else 0
+    return state._replace(child_values=child_values, asked=state.asked + asked)
 
 
-def _ask_once(search: GrowingSearch, problem: SearchProblem, state: SearchState) -> SearchState:
-    """Returns the search with the values of new leaves, where no range changes them."""
-    if isinstance(state.known, tuple):
+def ask_once(search: GrowingSearch, problem: SearchProblem, state: SearchState) -> SearchState:
+    """Returns the search with what is known of new leaves, where no range changes it."""
+    if state.known is None:
         return state
     growth = state.growth
     transitions = search.model.transitions(growth.store)
-    width, tile = growth.num_children, search.tile
+    width = growth.num_children
+    tile = min(search.tile, search.top or search.tile)
     sure = jnp.ones((tile, 2, 1), state.total.dtype)
 
-    def one(t: Array, known: Array) -> Array:
+    def one(t: Array, known: Known) -> Known:
         at = growth.fresh + t * tile + jnp.arange(tile)
         codes = growth.leaf[jnp.minimum(at, len(growth.leaf) - 1)]
         here, child = codes // width, codes % width
         public = jnp.maximum(transitions.child[growth.row[here], child], 0)
-        found = problem.value(search.model.public_state(growth.store, public), sure)
         there = jnp.where(at < growth.num_leaves, here, len(growth.row))
-        return known.at[there, :, child].set(found, mode="drop")
+        asked = search.model.public_state(growth.store, public)
+        values = known.values.at[there, :, child].set(problem.value(asked, sure), mode="drop")
+        if problem.prior is None or known.prior is None:
+            return Known(values, None)
+        # Of a network that is both, the compiler makes one pass.
+        given = problem.prior(asked, sure)[:, : known.prior.shape[1], 0]
+        return Known(values, known.prior.at[there, :, child].set(given, mode="drop"))
 
     new = growth.num_leaves - growth.fresh
     known = jax.lax.fori_loop(0, shared_max((new + tile - 1) // tile), one, state.known)

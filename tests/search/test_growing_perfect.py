@@ -1,0 +1,79 @@
+"""Perfect information: what is known of a leaf at once is what would be asked at each iteration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import games
+import jaxsolve as js
+from jaxsolve.public import PublicState, rules_model
+from jaxsolve.public._made import ALTERNATES
+from jaxsolve.search import Grown, growing_search, gt_cfr
+
+PAPER = js.cfr_plus().simultaneous()
+ROOM = {"depth": 9, "worlds": 1, "children": 9, "branches": 1}
+
+
+def worth(state: PublicState, beliefs: jax.Array) -> jax.Array:
+    """Any function of the board."""
+    number = jnp.sin(3 * state.features @ jnp.arange(1.0, 1 + state.features.shape[-1]))
+    both = number[:, None, None] * jnp.asarray([1.0, -1.0])[:, None]
+    return jnp.where(state.possible, both, 0) * jnp.ones_like(beliefs)
+
+
+def likely(state: PublicState, beliefs: jax.Array) -> jax.Array:
+    """Any policy that depends on the board."""
+    size = state.features.shape[-1]
+    logits = jnp.cos(state.features @ jnp.arange(9.0 * size).reshape(size, 9))
+    return jnp.broadcast_to(jnp.exp(logits)[..., None], (*logits.shape, beliefs.shape[-1]))
+
+
+def grown(hands: int, top: int | None, per_update: float) -> Grown:
+    """A search of tic-tac-toe with room for so many private states of each player."""
+    model, root = rules_model(games.load("pgx:tic_tac_toe"), hands=hands, **ROOM)
+    options = growing_search(model, PAPER, simulations=24, top=top, per_update=per_update)
+    even = jnp.ones((2, hands))
+    found = jax.jit(lambda key: gt_cfr(options, worth, root, even, key, prior=likely))
+    return found(jax.random.key(3))
+
+
+@pytest.mark.parametrize(
+    ("top", "per_update"),
+    [(1, 1.0), pytest.param(None, 4.0, marks=pytest.mark.slow)],
+)
+def test_leaves_asked_once_give_the_search_that_asks_each_time(
+    top: int | None, per_update: float
+) -> None:
+    once, each = grown(1, top, per_update), grown(2, top, per_update)
+    np.testing.assert_array_equal(once.growth.up, each.growth.up)
+    np.testing.assert_array_equal(once.growth.visits[..., 0], each.growth.visits[..., 0])
+    np.testing.assert_allclose(once.average[..., 0], each.average[..., 0], atol=1e-5)
+    np.testing.assert_allclose(once.root_values[:, 0], each.root_values[:, 0], atol=1e-5)
+    np.testing.assert_allclose(once.action_values[..., 0], each.action_values[..., 0], atol=1e-5)
+    assert int(once.asked) < int(each.asked)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(ALTERNATES))
+def test_players_move_in_turn_where_searches_rely_on_it(name: str) -> None:
+    game = games.load(name)
+
+    @jax.jit
+    def actors(key: jax.Array) -> jax.Array:
+        def one(state: Any, draw: jax.Array) -> tuple[Any, jax.Array]:
+            legal = game.legal(state)
+            action = jnp.argmax(jnp.where(legal, jax.random.uniform(draw, legal.shape), -1))
+            return game.step(state, action), game.actor(state)
+
+        return jax.lax.scan(one, game.init(), jax.random.split(key, 60))[1]
+
+    for seed in range(3):
+        found = np.asarray(actors(jax.random.key(seed)))
+        found = found[: int((found >= 0).sum())]
+        assert len(found) > 4
+        np.testing.assert_array_equal(found, np.arange(len(found)) % 2)
