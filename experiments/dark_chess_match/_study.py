@@ -56,10 +56,10 @@ class Match:
 
 
 FULL = (
-    Match("klss", "random", 20, 0.2),
-    Match("obscuro", "random", 20, 0.2),
-    Match("klss", "greedy", 20, 0.2),
-    Match("obscuro", "greedy", 20, 0.2),
+    Match("klss", "random", 80, 0.2),
+    Match("obscuro", "random", 80, 0.2),
+    Match("klss", "greedy", 40, 0.2),
+    Match("obscuro", "greedy", 40, 0.2),
     Match("klss", "depth-1", 60, 0.2, 59.5),
     Match("obscuro", "depth-1", 40, 0.2),
     Match("klss", "depth-1", 60, 1.0, 59.5),
@@ -68,11 +68,11 @@ FULL = (
     Match("obscuro", "klss", 220, 0.2, 85.1),
 )
 QUICK = (
-    Match("klss", "random", 4, 0.2),
-    Match("obscuro", "random", 4, 0.2),
-    Match("klss", "depth-1", 6, 0.2, 59.5),
-    Match("obscuro", "depth-1", 6, 0.2),
-    Match("obscuro", "klss", 4, 0.2, 85.1),
+    Match("klss", "random", 2, 0.2),
+    Match("obscuro", "random", 2, 0.2),
+    Match("klss", "depth-1", 4, 0.2, 59.5),
+    Match("obscuro", "depth-1", 4, 0.2),
+    Match("obscuro", "klss", 2, 0.2, 85.1),
 )
 
 
