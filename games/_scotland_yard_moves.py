@@ -21,7 +21,7 @@ class Slots(NamedTuple):
     """Moves from each station, padded (S stations, A slots).
 
     Mr X has a slot for each ticket and connection, then one for a double move; detectives have the
-    same connections, and the slot after them is to pass.
+    same connections, what can be gone first, and pass in the first slot if nothing can.
 
     Attributes:
         ticket: int [S, A], K (the number of kinds) where there is no connection.
@@ -125,8 +125,8 @@ def detective_moves(
     most = int((tables_of(here).child[DETECTIVE, :, 0] >= 0).sum()) - 1
     order = jnp.argsort(~goes, stable=True)  # what can be gone comes first
     ticket, place, goes = ticket[order], place[order], goes[order]
-    legal = goes.at[most].set(~goes.any())
-    passes = jnp.arange(width) == most
+    passes = (jnp.arange(width) == 0) & ~goes.any()
+    legal = goes | passes
     place = jnp.where(passes, at, place)
     action = jnp.where(passes, kinds * size, ticket * size + place)
     numbers = jnp.arange(size)

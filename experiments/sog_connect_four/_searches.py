@@ -24,7 +24,7 @@ from jaxsolve.public import PublicState
 from jaxsolve.search import growing_search, gt_cfr
 from jaxsolve.types import TERMINAL, Array
 
-SEARCHES = ("sog", "mctx muzero", "mctx gumbel")
+SEARCHES = ("sog", "sog, visits", "mctx muzero", "mctx gumbel")
 SOLVER = js.cfr_plus().simultaneous()
 """The paper's updates."""
 
@@ -48,7 +48,10 @@ def best_moves(
     if search not in SEARCHES:
         raise ValueError(f"no search {search!r}; choose one of {', '.join(SEARCHES)}")
     board_model()  # it is made on the host
-    act: Callable[..., Array] = _sog if search == "sog" else _mctx(search)
+    ours = search.startswith("sog")
+    act: Callable[..., Array] = (
+        functools.partial(_sog, visited=search != "sog") if ours else _mctx(search)
+    )
     out = []
     for low in range(0, len(positions), batch):
         some = positions[low : low + batch]
@@ -59,9 +62,12 @@ def best_moves(
     return np.concatenate(out)
 
 
-@functools.partial(jax.jit, static_argnames="simulations")
-def _sog(net: Net, positions: Array, keys: Array, *, simulations: int) -> Array:
-    """Returns int32 [B]: the likeliest move of the average policy, of equals the one worth most."""
+@functools.partial(jax.jit, static_argnames=("simulations", "visited"))
+def _sog(net: Net, positions: Array, keys: Array, *, simulations: int, visited: bool) -> Array:
+    """Returns int32 [B]: the likeliest move of the average policy, or the most visited one.
+
+    Of equals it is the one that was worth most in the last iteration.
+    """
     model, _ = board_model()
     search = growing_search(model, SOLVER, simulations=simulations, top=1)
     game = connect_four()
@@ -72,7 +78,8 @@ def _sog(net: Net, positions: Array, keys: Array, *, simulations: int) -> Array:
         found = gt_cfr(search, net, root_of(state), even, key, prior=policy_prior(net))
         legal = game.legal(state)
         place = jnp.maximum(jnp.cumsum(legal) - 1, 0)
-        odds = jnp.where(legal, found.policy[place, 0], -1)
+        score = found.growth.visits[found.focus] if visited else found.policy
+        odds = jnp.where(legal, score[place, 0], -1)
         worth = found.action_values[found.focus, place, 0]
         best = jnp.isclose(odds, odds.max())
         return jnp.argmax(jnp.where(best, worth, -jnp.inf)).astype(jnp.int32)

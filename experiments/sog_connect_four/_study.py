@@ -4,7 +4,8 @@ Positions are one of each of so many games, uniform random ones and games of the
 against itself, each cut at a random move. A move is optimal if it keeps the value of the game (win,
 draw or loss); the loss is what it gives away, 2 from won to lost. All searches have one network and
 equal simulations and play without noise: SoG the likeliest move of its average policy, mctx's
-MuZero-style search the most visited one, its Gumbel search the winner of its halving.
+MuZero-style search the most visited one, its Gumbel search the winner of its halving. "sog, visits"
+is ours, not the paper's: the same search plays its most visited move.
 
 Source: Schmid et al. 2023 (Student of Games) for the search; Danihelka et al. 2022 for the Gumbel
 search; the solver is BitBully.
@@ -124,6 +125,7 @@ def main(
     report = Report("sog_connect_four", quick, 0.0, rows, columns=COLUMNS_SHOWN)
     report.extra = {"settings": str(chosen), "complete": False}
     earlier, spent = report.earlier(out, same=("settings",))
+    known = {(r["positions"], r["search"], r["sims"]): r for r in earlier}
     begin -= spent
     exact_values(np.full((1, ROWS * COLUMNS), -1))  # the solver is missing before any work
     net, curve = train(chosen, out, say)
@@ -133,8 +135,8 @@ def main(
         positions = cut(games, np.random.default_rng(1))
         values = known_values(positions, out / f"{kind}.npz")
         for search, s in [(UNIFORM, 0), *((x, s) for s in chosen.simulations for x in SEARCHES)]:
-            if len(rows) < len(earlier):
-                rows.append(earlier[len(rows)])
+            if (kind, search, s) in known:
+                rows.append(known[kind, search, s])
                 continue
             if search != UNIFORM:
                 best_moves(search, net, s, positions[:1], chosen.batch)  # compiles

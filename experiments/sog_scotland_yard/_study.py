@@ -103,7 +103,7 @@ class Settings:
     simulations: tuple[int, ...] = (50, 200, 400)
     iterations: tuple[int, ...] = (10, 100, 1_000, 10_000)
     games: int = 400
-    round: int = 20
+    round: int = 8
     curve_games: int = 100
     group: int = 4
     equal: bool = True

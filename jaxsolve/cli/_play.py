@@ -255,12 +255,17 @@ def _on_positions(rules: Game, agent: str, seconds: float) -> Agent:
 
 
 def _from_rules(
-    rules: Game, file: Path | None, simulations: int, tell: Callable[[str], None] | None = None
+    rules: Game,
+    file: Path | None,
+    simulations: int,
+    tell: Callable[[str], None] | None = None,
+    *,
+    opening: int = 0,
 ) -> Agent:
     """Returns an agent that searches as Student of Games does, from the rules alone.
 
     Of a game that says beliefs in words, it tells after each move what all may now believe, where
-    `tell` prints a line.
+    `tell` prints a line. Matches may begin with so many moves (`opening`) of somebody else.
     """
     import jax
     import jax.numpy as jnp
@@ -296,6 +301,7 @@ def _from_rules(
         root=root,
         skip_solved=True,
         top=top_of(rules),
+        wait=max(model.wait, opening + 1),
     )
     log = None
     if tell is not None and isinstance(rules, DescribesBeliefs):

@@ -113,19 +113,20 @@ def made(spec: Mapping[str, Any]) -> tuple[Rules, list[Entrant]]:
                 GtpEngine, player["gtp"], size=size, komi=komi, seconds=rules.seconds
             )
         else:
-            start = functools.partial(_agent, game, player)
+            start = functools.partial(_agent, game, player, rules.opening)
         entrants.append(Entrant(name, start))
     return rules, entrants
 
 
-def _agent(game: Any, player: Mapping[str, Any]) -> Any:
+def _agent(game: Any, player: Mapping[str, Any], opening: int) -> Any:
     from jaxsolve import agents
     from jaxsolve.cli._play import _from_rules
 
     if player["agent"] == "uniform":
         return agents.AgentPlayer(game, agents.uniform())
     file = Path(player["net"]) if "net" in player else None
-    return agents.AgentPlayer(game, _from_rules(game, file, int(player.get("simulations", 16))))
+    simulations = int(player.get("simulations", 16))
+    return agents.AgentPlayer(game, _from_rules(game, file, simulations, opening=opening))
 
 
 def _only(entries: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:

@@ -1,5 +1,6 @@
 """Value (and policy) networks of beliefs, in Flax (`pip install "jaxsolve[learn]"`)."""
 
+from jaxsolve.nets._conv import Conv as Conv
 from jaxsolve.nets._files import load_net as load_net
 from jaxsolve.nets._files import save_net as save_net
 from jaxsolve.nets._network import BODIES as BODIES

@@ -1,8 +1,8 @@
 """Convolutions on boards, 3 x 3, whose gradients are fast within loops on CPUs, too.
 
-Compiled for a CPU, the kernel's gradient of a convolution takes about ten times as long inside of a
-loop, such as the steps of a training, as outside (JAX 0.10; `experiments/bench/board_net.py`). Here
-it is nine products of matrices there.
+Compiled for a CPU, the kernel's gradient of a convolution takes ten to twenty times as long inside
+a loop, such as the steps of a training, as outside (JAX 0.10, `experiments/bench/board_net.py`).
+Here it is nine products of matrices on CPUs.
 """
 
 from __future__ import annotations

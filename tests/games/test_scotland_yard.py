@@ -140,6 +140,10 @@ def test_tickets_are_spent_and_handed_over():
     assert state.tickets.tolist() == [[5, 3, 3, 5], [0, 0, 1, 0], [1, 0, 0, 0]]
     state = play(game, "underground 79", "taxi 73", "underground 46", "taxi 78")
     assert choices(game, state) == {"pass"}  # 73 has taxis only
+    # Policies go by place among the legal actions: a pass alone is in the first slot.
+    slots = game.hidden_moves(state)
+    assert np.flatnonzero(slots.legal[:, 0]).tolist() == [0]
+    assert int(slots.action[0, 0]) == np.flatnonzero(game.legal(state))[0]
     after = game.step(state, jnp.int32(np.flatnonzero(game.legal(state))[0]))
     assert game.observe(after)[0].tolist() == [4, 72, 0]
     assert after.turn == 2

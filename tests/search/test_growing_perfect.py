@@ -16,6 +16,7 @@ from jaxsolve.public._made import ALTERNATES
 from jaxsolve.search import Grown, growing_search, gt_cfr
 
 PAPER = js.cfr_plus().simultaneous()
+QUICK_TO_COMPILE = {"pgx:connect_four", "pgx:go_9x9", "pgx:othello", "pgx:tic_tac_toe"}
 ROOM = {"depth": 9, "worlds": 1, "children": 9, "branches": 1}
 
 
@@ -59,7 +60,13 @@ def test_leaves_asked_once_give_the_search_that_asks_each_time(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(ALTERNATES))
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in QUICK_TO_COMPILE else pytest.param(name, marks=pytest.mark.long)
+        for name in sorted(ALTERNATES)
+    ],
+)
 def test_players_move_in_turn_where_searches_rely_on_it(name: str) -> None:
     game = games.load(name)
 

@@ -145,6 +145,7 @@ def growing_resolver(
     table: PublicTable | None = None,
     alpha: float | None = 0.5,
     batch: int = 16,
+    wait: int | None = None,
     **options: Any,
 ) -> Resolver[GrowingEngine]:
     """Returns the re-solving of a game by growing trees.
@@ -161,6 +162,8 @@ def growing_resolver(
             without a gadget.
         batch: searches side by side when a whole game is searched; 1 where the value function
             solves subgames.
+        wait: public states at most from a player's decision to their next, or before their first;
+            the model's by default. Matches that begin with random moves may need more.
         **options: further options of `growing_search`.
 
     Raises:
@@ -168,8 +171,8 @@ def growing_resolver(
             `growing_search` refuses an option.
     """
     check_alpha(alpha)
-    if batch < 1:
-        raise ValueError(f"batch must be positive, not {batch}")
+    if batch < 1 or (wait is not None and wait < 1):
+        raise ValueError(f"batch={batch} and wait={wait} must be positive")
     if isinstance(model, PublicTable):
         table, root, model = model, jnp.int32(model.subgame_class[0]), listed_model(model)
     game = model.format.game
@@ -179,7 +182,7 @@ def growing_resolver(
         raise ValueError(f"the table lists public states of {table.game.name}, not of {game}")
     if table is not None and isinstance(model, RulesModel):
         model = model.numbered_as(table)
-    longest = min(model.wait, model.depth - 1)
+    longest = min(model.wait if wait is None else wait, model.depth - 1)
     search = growing_search(model, solver, simulations=simulations, longest_path=longest, **options)
     engine = GrowingEngine(search, max(model.hands), max(longest, 1))
     classes = 0 if table is None else table.num_classes
