@@ -40,6 +40,7 @@ from jaxsolve import learn, nets
 from jaxsolve.search import growing_resolver
 from jaxsolve.tree import pick
 
+RESULTS = Path(__file__).parent / "results"
 COLUMNS_SHOWN = (
     "positions",
     "search",
@@ -152,11 +153,13 @@ def main(
             say(f"{kind}, {search}, s = {s}: {rows[-1]['optimal_share']:.3f} optimal")
             report.seconds = time.perf_counter() - begin
             report.save(out)
+            if record:
+                report.record(RESULTS)
     report.extra["complete"] = True
     report.seconds = time.perf_counter() - begin
     report.save(out, figure=_figure(rows))
     if record:
-        report.record(Path(__file__).parent / "results")
+        report.record(RESULTS)
     return report
 
 
