@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.game import PgxGame, load_pgx
-from jaxsolve.public import RulesModel, Worlds, rules_model
+from jaxsolve.public import RulesModel, Worlds, made_model
 from jaxsolve.types import Array
 
 ROWS, COLUMNS = 6, 7
@@ -43,16 +43,7 @@ def connect_four() -> ConnectFour:
 @functools.cache
 def board_model() -> tuple[RulesModel, Worlds]:
     """Returns the public states of connect four, and the first one."""
-    return rules_model(
-        connect_four(),
-        depth=ROWS * COLUMNS,
-        worlds=1,
-        hands=1,
-        wait=2,
-        children=COLUMNS,
-        actions=COLUMNS,
-        branches=1,
-    )
+    return made_model(connect_four())
 
 
 def root_of(state: Any) -> Worlds:

@@ -275,9 +275,11 @@ class _Followed(NamedTuple):
         zero = jnp.zeros((), jnp.int32)
 
         def goes_on(carry: Any) -> Array:
-            root, _, _, status, _, length = carry
+            root, _, used, status, _, length = carry
             elsewhere = (model.actor_of(root) != player) | (known.decided & (length == 0))
-            found: Array = elsewhere & (status == 0) & (length < self.longest)
+            # Others may have moved for the player: what was shown goes beyond their own turn.
+            on = (elsewhere | (used < seen.length)) & (status == 0)
+            found: Array = on & (length < self.longest)
             return found
 
         def step(carry: Any) -> Any:

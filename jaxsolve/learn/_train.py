@@ -150,7 +150,7 @@ def train(
                     f"batch {int(after.broken)} has targets or a loss that are not finite, or "
                     f"targets beyond {plan.largest:g} times the largest payoff; training stopped, "
                     f"and no update was made from it.{kept} A smaller learning rate, or more "
-                    "iterations of the solver, may help."
+                    "iterations of the solver, may help; so may a longer wait= of the game's model."
                 )
             before, state = state, after
             bar.update(count)

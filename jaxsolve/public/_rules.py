@@ -213,7 +213,7 @@ class RulesModel:
         actor, _, ends, child, after, status = stepped(self.game, self.room, root)
         mine = actor == player
         fits = ends.goes_on & (ends.hand[:, player] == hand)
-        fits &= ~mine | (ends.action == action)
+        fits &= ~mine | (ends.action == action) | (action < 0)
         shown = ends.shown[:, :, player]  # [E, 2, p + m]
         silent = (shown == NOTHING).all(-1)
         delivered = ends.moved & (~silent | jnp.stack([mine, jnp.bool_(False)]))

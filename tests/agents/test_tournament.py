@@ -14,6 +14,7 @@ import pytest
 from jaxsolve import agents
 from jaxsolve.agents._notation import in_check
 from jaxsolve.agents._tournament import Board, notation_of, play_game
+from jaxsolve.cli._play import _from_rules
 from jaxsolve.cli._tournament import made, read_spec
 from jaxsolve.game import load_pgx
 
@@ -189,3 +190,19 @@ def test_bad_input(tmp_path: Path):
     game = load_pgx("connect_four")
     with pytest.raises(ValueError, match="no words of UCI or GTP"):
         notation_of(game)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("opening", [("D4", "E5", "C3", "F6"), ("D4", "E5", "C3")])
+def test_a_search_goes_on_after_moves_that_were_made_for_it(opening: tuple[str, ...]) -> None:
+    """Openings are random for both colours; the search follows what was shown of its own moves."""
+    game = load_pgx("go_9x9")
+    player = agents.AgentPlayer(game, _from_rules(game, None, 1, opening=len(opening)))
+    board = Board(game)
+    board.reset()
+    for word in opening:
+        board.play(word)
+    for _ in range(2):
+        board.play(player.move(board.moves))
+        board.play(next(w for w in board.words() if w != "pass"))
+    assert len(board.moves) == len(opening) + 4

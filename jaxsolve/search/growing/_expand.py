@@ -87,11 +87,13 @@ def open_leaf(
     legal, actor = transitions.legal[row], transitions.actor[row]
     prior = normalise(jnp.zeros(legal.shape, reach.dtype), legal)
     if problem.prior is not None:
-        if every or state.known is None or state.known.prior is None:
+        # A simulation asks about all leaves before it goes anywhere, a path to the focus does not.
+        known = None if every or state.known is None else state.known.prior
+        if known is None:
             beliefs, _ = normalised(reach, transitions.possible[public])
             given = problem.prior(model.public_state(store, public[None]), beliefs[None])[0]
-        else:  # a simulation asks about all leaves before it goes anywhere
-            given = state.known.prior[up, :, child][:, None]
+        else:
+            given = known[up, :, child][:, None]
         prior = normalise(jnp.where(legal, given[: len(legal)], 0), legal)
     wanted = jnp.ones(len(legal), bool)
     if search.top is not None and not every:
