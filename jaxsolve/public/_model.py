@@ -150,8 +150,9 @@ class Followable(PublicModel, Protocol):
             root: the public state, see `PublicModel.root_of`.
             player: int32 [], the observer.
             hand: int32 [], the observer's private state.
-            action: int32 [], the game's action that the observer took, if the decision was theirs; -1
-                where somebody else took it for them, and what was shown says it (`RulesModel` only).
+            action: int32 [], the game's action that the observer took, if the decision was theirs;
+                -1 where somebody else took it for them, which `RulesModel` reads from what was
+                shown.
             public: int32 [L, p], rows of the observer's next observation.
             private: int32 [L, m].
             used: int32 [], rows that are explained before.
