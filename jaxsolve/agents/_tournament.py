@@ -126,6 +126,9 @@ class AgentPlayer:
         self.board, self.agent, self.seed, self.number = Board(game), agent, seed, 0
         self.act = agent.act if agent.host else jax.jit(agent.act)
         self.new_game()
+        if not agent.host:  # compiles now, not on the clock of the first move
+            first, second = jax.random.split(jax.random.key(seed))
+            self.act(agent.init(jnp.int32(0), first), self._seen(0), second)
 
     def new_game(self) -> None:
         """See `Player`."""
@@ -146,10 +149,21 @@ class AgentPlayer:
         first, second = jax.random.split(key)
         if self.memory is None:
             self.memory = self.agent.init(jnp.int32(seat), first)
+        decision, self.memory = self.act(self.memory, self._seen(seat), second)
+        self.own = int(decision.action)
+        self.shown = [self.own]
+        mine = [w for w, a in self.board.words().items() if a == self.own]
+        if not mine:
+            raise EngineError(f"chose action {self.own}, which is not legal")
+        self.board.play(mine[0])
+        return mine[0]
+
+    def _seen(self, seat: int) -> Observation:
+        """Returns what was shown since the agent's last move."""
         rows = np.full((64, 1), NOTHING, np.int32)
         shown = self.shown[-64:]
         rows[: len(shown), 0] = shown
-        seen = Observation(
+        return Observation(
             player=jnp.int32(seat),
             public=jnp.asarray(rows),
             private=jnp.zeros((64, 0), jnp.int32),
@@ -158,14 +172,6 @@ class AgentPlayer:
             legal=jnp.asarray(self.board.legal),
             infoset=None,
         )
-        decision, self.memory = self.act(self.memory, seen, second)
-        self.own = int(decision.action)
-        self.shown = [self.own]
-        mine = [w for w, a in self.board.words().items() if a == self.own]
-        if not mine:
-            raise EngineError(f"chose action {self.own}, which is not legal")
-        self.board.play(mine[0])
-        return mine[0]
 
     def close(self) -> None:
         """See `Player`."""

@@ -198,6 +198,7 @@ def test_a_search_goes_on_after_moves_that_were_made_for_it(opening: tuple[str, 
     """Openings are random for both colours; the search follows what was shown of its own moves."""
     game = load_pgx("go_9x9")
     player = agents.AgentPlayer(game, _from_rules(game, None, 1, opening=len(opening)))
+    compiled = player.act._cache_size()
     board = Board(game)
     board.reset()
     for word in opening:
@@ -206,3 +207,4 @@ def test_a_search_goes_on_after_moves_that_were_made_for_it(opening: tuple[str, 
         board.play(player.move(board.moves))
         board.play(next(w for w in board.words() if w != "pass"))
     assert len(board.moves) == len(opening) + 4
+    assert player.act._cache_size() == compiled == 1  # no move waits for the compiler
