@@ -171,8 +171,10 @@ def growing_resolver(
             `growing_search` refuses an option.
     """
     check_alpha(alpha)
-    if batch < 1 or (wait is not None and wait < 1):
-        raise ValueError(f"batch={batch} and wait={wait} must be positive")
+    if batch < 1:
+        raise ValueError(f"batch must be positive, not {batch}")
+    if wait is not None and wait < 1:
+        raise ValueError(f"wait must be positive, not {wait}")
     if isinstance(model, PublicTable):
         table, root, model = model, jnp.int32(model.subgame_class[0]), listed_model(model)
     game = model.format.game
