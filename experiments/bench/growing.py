@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import games
 import jaxsolve as js
 from experiments._report import Report, device_name, slug
-from jaxsolve import nets
+from jaxsolve import devices, nets
 from jaxsolve.public import public_table
 from jaxsolve.search import growing_search, gt_cfr
 
@@ -69,18 +69,21 @@ def measure(
             found = gt_cfr(search, value, jnp.int32(0), ranges, key)
             return found.policy, found.growth.num_opened, found.asked
 
-        return jax.lax.map(one, keys, batch_size=abreast)
+        search_all = devices.split(lambda keys: jax.lax.map(one, keys, batch_size=abreast))
+        return search_all(keys)
 
     keys = jax.random.split(jax.random.key(1), batch)
     begin = time.perf_counter()
-    program = many.lower(search, value, keys).compile()
-    compiled = time.perf_counter() - begin
-    jax.block_until_ready(program(search, value, keys))
+    with devices.meshed():
+        many.lower(search, value, keys).compile()
+        compiled = time.perf_counter() - begin
+        jax.block_until_ready(many(search, value, keys))
     seconds, spent = [], []
     for k in range(runs):
         keys = jax.random.split(jax.random.key(2 + k), batch)
         begin, used = time.perf_counter(), time.process_time()
-        _, opened, asked = jax.block_until_ready(program(search, value, keys))
+        with devices.meshed():
+            _, opened, asked = jax.block_until_ready(many(search, value, keys))
         seconds.append(time.perf_counter() - begin)
         spent.append(time.process_time() - used)
     each = statistics.median(seconds)
@@ -92,6 +95,7 @@ def measure(
         "batch": batch,
         "abreast": abreast,
         "threads": len(os.sched_getaffinity(0)),
+        "devices": 1 if (mesh := devices.chosen()) is None else mesh.size,
         "device": device_name(),
         "compile_seconds": round(compiled, 2),
         "searches_per_second": batch / each,
@@ -113,14 +117,23 @@ def main(argv: list[str] | None = None) -> Report:
     parser.add_argument(
         "--record", action="store_true", help="also write experiments/bench/results"
     )
+    parser.add_argument(
+        "--devices", type=int, default=1, help="share batches; of a CPU so many are made"
+    )
+    parser.add_argument("--batch", type=int, help="this one only")
     given = parser.parse_args(argv)
+    if given.devices > 1:
+        jax.config.update("jax_num_cpu_devices", given.devices)
+        devices.use_always(given.devices)
     begin = time.perf_counter()
     rows: list[dict[str, Any]] = []
     report = Report("bench_growing", given.quick, 0.0, rows)
     report.extra = {"load_average_at_start": os.getloadavg()[0]}
+    batches = (64,) if given.quick else (1, 64, 1024)
+    batches = batches if given.batch is None else (given.batch,)
     jobs: list[Any] = [
         (updates, value, 100, batch, 2 if given.quick else 5)
-        for batch in ((64,) if given.quick else (1, 64, 1024))
+        for batch in batches
         for value in ("zero", "network")
         for updates in SOLVERS
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -60,6 +62,8 @@ def check_out(out: Path | None) -> None:
 def start_jax(*, x64: bool = False, devices: str | None = None, distributed: bool = False) -> None:
     """Turns float64 on if asked for, joins other hosts, and lets devices share batches.
 
+    A number of devices makes so many of a CPU with as many cores; JAX_NUM_CPU_DEVICES any number.
+
     Raises:
         ValueError: there are fewer devices, or the hosts are not known.
         OSError: other hosts do not answer.
@@ -71,7 +75,12 @@ def start_jax(*, x64: bool = False, devices: str | None = None, distributed: boo
 
     if x64:
         jax.config.update("jax_enable_x64", True)
+    wanted = None if devices is None else parse_devices(devices)
+    own = "JAX_NUM_CPU_DEVICES" not in os.environ
+    if own and isinstance(wanted, int) and wanted <= (os.cpu_count() or 1):
+        with contextlib.suppress(RuntimeError):  # JAX has been used in this process
+            jax.config.update("jax_num_cpu_devices", wanted)
     if distributed:
         hosts.start()
     if devices is not None or distributed:
-        use_always(parse_devices(devices or "all"))
+        use_always(wanted or "all")

@@ -51,6 +51,23 @@ def test_what_devices_cannot_share_is_refused() -> None:
         devices.check_divides("boards", 9, 4)
 
 
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="a CPU has no more devices than cores")
+@pytest.mark.parametrize("own", [None, "3"])
+def test_the_command_line_makes_devices_of_a_cpu(own: str | None) -> None:
+    """As many as it says, unless the environment says how many."""
+    code = """
+import jax
+from jaxsolve.cli._setup import start_jax
+start_jax(devices="2")
+print(len(jax.devices()))"""
+    env = {name: text for name, text in os.environ.items() if name != "JAX_NUM_CPU_DEVICES"}
+    env |= {"JAX_PLATFORMS": "cpu"} | ({} if own is None else {"JAX_NUM_CPU_DEVICES": own})
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) == int(own or 2)
+
+
 def test_hosts_that_are_not_named_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first in a process of its own: JAX joins others only before it has computed."""
     names = ("JAX_COORDINATOR_ADDRESS", "JAX_NUM_PROCESSES", "JAX_PROCESS_ID")
