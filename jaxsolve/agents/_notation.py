@@ -173,10 +173,11 @@ class GoNotation:
         head = f"(;GM[1]FF[4]SZ[{self.size}]KM[{self.komi:g}]PB[{_text(names[0])}]"
         head += f"PW[{_text(names[1])}]RE[{result}]C[{_text(why)}]"
         return (
-            head + "".join(f";{'BW'[k % 2]}[{self._point(w)}]" for k, w in enumerate(game)) + ")\n"
+            head + "".join(f";{'BW'[k % 2]}[{self.point(w)}]" for k, w in enumerate(game)) + ")\n"
         )
 
-    def _point(self, word: str) -> str:
+    def point(self, word: str) -> str:
+        """Returns a move as SGF writes it, "" for a pass."""
         if word == "pass":
             return ""
         column, row = self.COLUMNS.index(word[0]), self.size - int(word[1:])

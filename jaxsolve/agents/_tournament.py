@@ -1,9 +1,9 @@
 """Tournaments of agents and programs outside in chess and Go, game by game, each kept in a file.
 
-Each pair plays so many games, colours in turn, after some random moves that are the same for both
-colours. A program that dies, is silent past its time or makes an illegal move loses that game; the
-record says why, it is started again, and the tournament goes on. A tournament that was stopped goes
-on after its last game.
+Each pair plays so many games, colours in turn, after some moves, random or of a list of openings,
+that are the same for both colours. A program that dies, is silent past its time or makes an illegal
+move loses that game; the record says why, it is started again, and the tournament goes on. A
+tournament that was stopped goes on after its last game.
 """
 
 from __future__ import annotations
@@ -14,34 +14,17 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
+from jaxsolve.agents._board import Board, Player, notation_of
 from jaxsolve.agents._engine import EngineError
-from jaxsolve.agents._notation import ChessNotation, GoNotation, in_check
+from jaxsolve.agents._notation import ChessNotation, in_check
+from jaxsolve.agents._openings import check_line
 from jaxsolve.agents._ratings import ratings
 from jaxsolve.files import write_atomic
-from jaxsolve.game import Agent, Observation, PgxGame, Range, checked
-from jaxsolve.types import NOTHING, TERMINAL
-
-
-class Player(Protocol):
-    """Who plays: an engine, or an agent of this package."""
-
-    def new_game(self) -> None:
-        """Forgets the game before."""
-        ...
-
-    def move(self, moves: Sequence[str]) -> str:
-        """Returns the word of a move after those that were played."""
-        ...
-
-    def close(self) -> None:
-        """Ends what was started."""
-        ...
+from jaxsolve.game import PgxGame, Range, checked
 
 
 class Entrant(NamedTuple):
@@ -65,9 +48,10 @@ class Rules:
         game: the rules, of pgx.
         games: of each pair, even: colours in turn.
         max_moves: moves after which a game is a draw.
-        opening: random moves at the start.
-        seed: of the openings.
+        opening: random moves at the start, where there are no `openings`.
+        seed: of the random moves.
         seconds: of a move; more lose the game.
+        openings: lines of moves that pairs of games begin with, in turn; see `read_openings`.
     """
 
     game: PgxGame
@@ -76,11 +60,17 @@ class Rules:
     opening: Annotated[int, Range(0)] = 0
     seed: Annotated[int, Range(0, 2**31 - 1)] = 0
     seconds: Annotated[float, Range(above=0)] = 10.0
+    openings: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
         notation_of(self.game)
         if self.games % 2:
             raise ValueError(f"games={self.games} of a pair must be even: colours take turns")
+
+    @property
+    def longest_opening(self) -> int:
+        """Moves that are made for players at the start of a game, at most."""
+        return max(map(len, self.openings), default=self.opening)
 
 
 class Played(NamedTuple):
@@ -99,116 +89,6 @@ class Played(NamedTuple):
     record: str
 
 
-def notation_of(game: PgxGame) -> ChessNotation | GoNotation:
-    """Returns the words of a game's moves.
-
-    Raises:
-        ValueError: there are none for this game.
-    """
-    if game.name == "pgx:chess":
-        return ChessNotation()
-    if game.name.startswith("pgx:go"):
-        inner = game.env._game
-        return GoNotation(int(inner.size), float(inner.komi))
-    raise ValueError(f"{game.name} has no words of UCI or GTP; use pgx:chess or pgx:go_9x9")
-
-
-class AgentPlayer:
-    """An agent of this package as a `Player`; it follows the game by the words of the moves.
-
-    Args:
-        game: the rules.
-        agent: in either seat.
-        seed: of its draws.
-    """
-
-    def __init__(self, game: PgxGame, agent: Agent, *, seed: int = 0):
-        self.board, self.agent, self.seed, self.number = Board(game), agent, seed, 0
-        self.act = agent.act if agent.host else jax.jit(agent.act)
-        self.new_game()
-        if not agent.host:  # compiles now, not on the clock of the first move
-            first, second = jax.random.split(jax.random.key(seed))
-            self.act(agent.init(jnp.int32(0), first), self._seen(0), second)
-
-    def new_game(self) -> None:
-        """See `Player`."""
-        self.board.reset()
-        self.number += 1
-        self.memory: Any = None
-        self.shown: list[int] = []
-        self.own = -1
-
-    def move(self, moves: Sequence[str]) -> str:
-        """See `Player`."""
-        for word in moves[len(self.board.moves) :]:
-            action = self.board.words()[word]
-            self.board.play(word)
-            self.shown.append(action)
-        seat = len(moves) % 2
-        key = jax.random.fold_in(jax.random.key(self.seed), 1000 * self.number + len(moves))
-        first, second = jax.random.split(key)
-        if self.memory is None:
-            self.memory = self.agent.init(jnp.int32(seat), first)
-        decision, self.memory = self.act(self.memory, self._seen(seat), second)
-        self.own = int(decision.action)
-        self.shown = [self.own]
-        mine = [w for w, a in self.board.words().items() if a == self.own]
-        if not mine:
-            raise EngineError(f"chose action {self.own}, which is not legal")
-        self.board.play(mine[0])
-        return mine[0]
-
-    def _seen(self, seat: int) -> Observation:
-        """Returns what was shown since the agent's last move."""
-        rows = np.full((64, 1), NOTHING, np.int32)
-        shown = self.shown[-64:]
-        rows[: len(shown), 0] = shown
-        return Observation(
-            player=jnp.int32(seat),
-            public=jnp.asarray(rows),
-            private=jnp.zeros((64, 0), jnp.int32),
-            length=jnp.int32(len(shown)),
-            action=jnp.int32(self.own),
-            legal=jnp.asarray(self.board.legal),
-            infoset=None,
-        )
-
-    def close(self) -> None:
-        """See `Player`."""
-
-
-class Board:
-    """A game in progress, by the words of its moves."""
-
-    def __init__(self, game: PgxGame):
-        self.game, self.notation = game, notation_of(game)
-        self._step, self._legal = jax.jit(game.step), jax.jit(game.legal)
-        self._start = jax.jit(game.init)()
-        self.reset()
-
-    def reset(self) -> None:
-        """Goes back to the start."""
-        self.state, self.moves = self._start, list[str]()
-        self.legal = np.asarray(self._legal(self.state))
-
-    def words(self) -> dict[str, int]:
-        """Returns {word: action} of the legal moves."""
-        return self.notation.words(self.state, self.legal)
-
-    def play(self, word: str) -> None:
-        """Plays a legal move."""
-        self.state = self._step(self.state, jnp.int32(self.words()[word]))
-        self.moves.append(word)
-        self.legal = np.asarray(self._legal(self.state))
-
-    @property
-    def result(self) -> float | None:
-        """Points of the first player, None while the game goes on."""
-        if int(self.game.actor(self.state)) != TERMINAL:
-            return None
-        return float(self.game.utility(self.state)[0]) / 2 + 0.5
-
-
 def play_game(
     rules: Rules, board: Board, players: Sequence[Player], names: tuple[str, str], opening: int
 ) -> tuple[Played, int | None]:
@@ -219,7 +99,7 @@ def play_game(
         board: is reset.
         players: by seat.
         names: by seat.
-        opening: number that draws the random moves.
+        opening: number of the opening.
     """
     board.reset()
     shorts: list[str] = []
@@ -237,7 +117,9 @@ def play_game(
             shorts.append(word)
 
     points, why, failed = board.result, "normal", None
-    for _ in range(rules.opening):
+    for word in rules.openings[opening % len(rules.openings)] if rules.openings else ():
+        play(word)
+    for _ in range(0 if rules.openings else rules.opening):
         if board.result is None:
             play(str(rng.choice(sorted(board.words()))))
     seat = len(board.moves) % 2
@@ -297,19 +179,21 @@ def tournament(
         say: receives a line for each game.
 
     Raises:
-        ValueError: fewer than two entrants, equal names, one that cannot be started, or a folder
-            with another tournament.
+        ValueError: fewer than two entrants, equal names, one that cannot be started, an opening
+            that is not one, or a folder with another tournament.
     """
     names = [e.name for e in entrants]
     if len(names) < 2 or len(set(names)) < len(names):
         raise ValueError(f"a tournament needs two players of different names; got {names}")
+    board = Board(rules.game)
+    for number, line in enumerate(rules.openings):
+        check_line(board, line, f"opening {number + 1}")
     out.mkdir(parents=True, exist_ok=True)
     games = _kept(rules, names, out)
     players: list[Player | None] = []
     try:
         for entrant in entrants:
             players.append(entrant.start())
-        board = Board(rules.game)
         pairs = list(itertools.combinations(range(len(names)), 2))
         plan = [(k, pair) for k in range(rules.games) for pair in pairs]
         for number, (k, pair) in enumerate(plan):

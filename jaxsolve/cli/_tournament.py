@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import sys
 import tomllib
@@ -17,7 +18,7 @@ from jaxsolve.files import claim
 if TYPE_CHECKING:
     from jaxsolve.agents import Entrant, Rules
 
-KEYS = ("game", "games", "max_moves", "opening", "seed", "seconds", "players")
+KEYS = ("game", "games", "max_moves", "opening", "openings", "seed", "seconds", "players")
 """What the file of a tournament may have."""
 
 PLAYER_KEYS = {
@@ -36,10 +37,11 @@ def tournament(
 ) -> None:
     """Play a tournament of pgx:chess or pgx:go_9x9; one that was stopped goes on.
 
-    The file has game, games (of each pair), max_moves, opening (random moves), seed, seconds (of a
-    move), and for each player a table of the list `players` with a name and one of uci =
-    "stockfish" (limit = "nodes 50", options = {}), gtp = "gnugo --mode gtp", agent = "uniform" or
-    "sog" (net, simulations).
+    The file has game, games (of each pair), max_moves, opening (random moves), openings (a file of
+    games in PGN or SGF, whose first `opening` moves are played in place of random ones), seed,
+    seconds (of a move), and for each player a table of the list `players` with a name and one of
+    uci = "stockfish" (limit = "nodes 50", options = {}), gtp = "gnugo --mode gtp", agent =
+    "uniform" or "sog" (net, simulations).
     """
     found = read_spec(spec)
     _setup.check_out(out)
@@ -68,6 +70,10 @@ def read_spec(path: Path) -> dict[str, Any]:
     players = found.get("players")
     if not isinstance(found.get("game"), str) or not isinstance(players, list):
         raise ValueError(f'{path} needs game = "pgx:chess" or "pgx:go_9x9", and [[players]]')
+    if "openings" in found:
+        if not isinstance(found["openings"], str):
+            raise ValueError(f"{path}: openings is the name of a PGN or SGF file")
+        found["openings"] = str(path.parent / found["openings"])
     for player in players:
         kinds = [k for k in PLAYER_KEYS if k in player]
         name = player.get("name")
@@ -87,13 +93,17 @@ def made(spec: Mapping[str, Any]) -> tuple[Rules, list[Entrant]]:
     Raises:
         ValueError: the game or a player does not fit; says why.
     """
-    from jaxsolve.agents import Entrant, GtpEngine, Rules, UciEngine, notation_of
+    from jaxsolve.agents import Entrant, GtpEngine, Rules, UciEngine, notation_of, read_openings
     from jaxsolve.game import PgxGame, load
 
     game = load(spec["game"])
     if not isinstance(game, PgxGame):
         raise ValueError(f"{spec['game']} is not a board game of pgx: use pgx:chess or pgx:go_9x9")
-    rules = Rules(game, **{k: v for k, v in spec.items() if k not in ("game", "players")})
+    named = ("game", "players", "openings")
+    rules = Rules(game, **{k: v for k, v in spec.items() if k not in named})
+    if "openings" in spec:
+        lines = read_openings(Path(spec["openings"]), game, first=rules.opening)
+        rules = dataclasses.replace(rules, openings=lines)
     notation, entrants = notation_of(game), []
     for player in spec["players"]:
         name = player["name"]
@@ -113,7 +123,7 @@ def made(spec: Mapping[str, Any]) -> tuple[Rules, list[Entrant]]:
                 GtpEngine, player["gtp"], size=size, komi=komi, seconds=rules.seconds
             )
         else:
-            start = functools.partial(_agent, game, player, rules.opening)
+            start = functools.partial(_agent, game, player, rules.longest_opening)
         entrants.append(Entrant(name, start))
     return rules, entrants
 

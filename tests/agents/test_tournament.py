@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from jaxsolve import agents
+from jaxsolve.agents._board import Board, notation_of
 from jaxsolve.agents._notation import in_check
-from jaxsolve.agents._tournament import Board, notation_of, play_game
+from jaxsolve.agents._tournament import play_game
 from jaxsolve.cli._play import _from_rules
 from jaxsolve.cli._tournament import made, read_spec
 from jaxsolve.game import load_pgx
