@@ -128,7 +128,7 @@ def _pgn(text: str) -> Iterator[Line]:
         if depth == 0 and found["tag"]:
             line.tags[found["tag"]] = found["value"]
         elif depth == 0 and found["move"]:
-            line.moves.append(re.sub(r"^\d+\.+", "", found["move"]))
+            line.moves.append(found["move"])
     if depth != 0:
         raise _NotClosedError
     if line.moves:
