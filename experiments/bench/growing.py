@@ -157,6 +157,7 @@ def main(argv: list[str] | None = None) -> Report:
     if given.record:
         RESULTS.mkdir(parents=True, exist_ok=True)
         stem = "growing-" + slug(f"{jax.default_backend()} {device_name()}")
+        stem += f"-{given.devices}-devices" if given.devices > 1 else ""
         (RESULTS / f"{stem}-jax{jax.__version__}.json").write_text(report.as_json(digits=5))
     return report
 
