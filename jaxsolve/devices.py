@@ -204,11 +204,14 @@ def fetch(tree: T) -> T:
 
 
 def on_one(tree: T) -> T:
-    """Returns arrays that every device has whole, as arrays of the first device of this host."""
+    """Returns arrays that every device has whole, as arrays of the first device of this host.
+
+    They are not bound to it, so that batches that devices share can be given them.
+    """
 
     def one(x: Any) -> Any:
         many = isinstance(x, jax.Array) and len(x.sharding.device_set) > 1
-        return x.addressable_data(0) if many else x
+        return jnp.asarray(np.asarray(x.addressable_data(0))) if many else x
 
     alone: T = jax.tree.map(one, tree)
     return alone

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -132,6 +133,9 @@ def training(source: learn.Source, net: nets.Net, out: Path) -> None:
     examples = four.state.buffer.beliefs
     if source.batch % 4 == 0:  # each device holds its share of every batch
         assert examples.addressable_shards[0].data.shape[1] == source.batch // 4
+    first = jax.jit(lambda net, x: devices.vmap(lambda y: y * jax.tree.leaves(net)[0].sum())(x))
+    with devices.use("all"), devices.meshed():  # batches are given what was trained so
+        first(four.net, jnp.ones(4))
     with devices.use("all"):
         run(out=out, until=2)
     with devices.use(2):
