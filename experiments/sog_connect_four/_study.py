@@ -132,9 +132,12 @@ def main(
     exact_values(np.full((1, ROWS * COLUMNS), -1))  # the solver is missing before any work
     net, curve = train(chosen, out, say)
     report.extra["training"] = curve
-    kinds = {"random": random_games(chosen.positions), "self-play": own_games(net, chosen)}
+    kinds: dict[str, Callable[[], np.ndarray]] = {
+        "random": lambda: random_games(chosen.positions),
+        "self-play": lambda: own_games(net, chosen),
+    }
     for kind, games in kinds.items():
-        positions = cut(games, np.random.default_rng(1))
+        positions = cut(games(), np.random.default_rng(1))
         values = known_values(positions, out / f"{kind}.npz")
         for search, s in [(UNIFORM, 0), *((x, s) for s in chosen.simulations for x in SEARCHES)]:
             if (kind, search, s) in known:
