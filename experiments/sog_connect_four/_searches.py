@@ -25,12 +25,9 @@ from jaxsolve.public import PublicState
 from jaxsolve.search import growing_search, gt_cfr
 from jaxsolve.types import TERMINAL, Array
 
-SEARCHES = ("sog", "sog, ours", "mctx muzero", "mctx gumbel")
+SEARCHES = ("sog", "sog, visits", "mctx muzero", "mctx gumbel")
 SOLVER = js.cfr_plus().simultaneous()
 """The paper's updates."""
-
-TRAINING = js.pcfr_plus(2.0).simultaneous()
-"""Ours, of "sog, ours" and of training: half a point better at equal simulations."""
 
 
 def best_moves(
@@ -54,7 +51,7 @@ def best_moves(
     board_model()  # it is made on the host
     ours = search.startswith("sog")
     act: Callable[..., Array] = (
-        functools.partial(_sog, ours=search != "sog") if ours else _mctx(search)
+        functools.partial(_sog, visited=search != "sog") if ours else _mctx(search)
     )
     out = []
     for low in range(0, len(positions), batch):
@@ -67,14 +64,14 @@ def best_moves(
     return np.concatenate(out)
 
 
-@functools.partial(jax.jit, static_argnames=("simulations", "ours"))
-def _sog(net: Net, positions: Array, keys: Array, *, simulations: int, ours: bool) -> Array:
+@functools.partial(jax.jit, static_argnames=("simulations", "visited"))
+def _sog(net: Net, positions: Array, keys: Array, *, simulations: int, visited: bool) -> Array:
     """Returns int32 [B]: the likeliest move of the average policy, or the most visited one.
 
     Of equals it is the one that was worth most in the last iteration.
     """
     model, _ = board_model()
-    search = growing_search(model, TRAINING if ours else SOLVER, simulations=simulations, top=1)
+    search = growing_search(model, SOLVER, simulations=simulations, top=1)
     game = connect_four()
 
     def one(moves: Array, key: Array) -> Array:
@@ -83,7 +80,7 @@ def _sog(net: Net, positions: Array, keys: Array, *, simulations: int, ours: boo
         found = gt_cfr(search, net, root_of(state), even, key, prior=policy_prior(net))
         legal = game.legal(state)
         place = jnp.maximum(jnp.cumsum(legal) - 1, 0)
-        score = found.growth.visits[found.focus] if ours else found.policy
+        score = found.growth.visits[found.focus] if visited else found.policy
         odds = jnp.where(legal, score[place, 0], -1)
         worth = found.action_values[found.focus, place, 0]
         best = jnp.isclose(odds, odds.max())

@@ -4,8 +4,8 @@ Positions are one of each of so many games, uniform random ones and games of the
 against itself, each cut at a random move. A move is optimal if it keeps the value of the game (win,
 draw or loss); the loss is what it gives away, 2 from won to lost. All searches have one network and
 equal simulations and play without noise: SoG the likeliest move of its average policy, mctx's
-MuZero-style search the most visited one, its Gumbel search the winner of its halving. "sog" has the
-paper's updates; "sog, ours" has those of training, PCFR+, and plays its most visited move.
+MuZero-style search the most visited one, its Gumbel search the winner of its halving. "sog, visits"
+is ours, not the paper's: the same search plays its most visited move.
 
 Source: Schmid et al. 2023 (Student of Games) for the search; Danihelka et al. 2022 for the Gumbel
 search; the solver is BitBully.
@@ -35,7 +35,7 @@ from experiments.sog_connect_four._board import (
     replay,
 )
 from experiments.sog_connect_four._mirror import mirrored
-from experiments.sog_connect_four._searches import SEARCHES, TRAINING, best_moves
+from experiments.sog_connect_four._searches import SEARCHES, SOLVER, best_moves
 from jaxsolve import learn, nets
 from jaxsolve.search import growing_resolver
 from jaxsolve.tree import pick
@@ -62,9 +62,8 @@ class Settings:
     """What to run.
 
     Attributes:
-        minutes: of training at most, of processor time of all threads together; 120 are an hour of
-            two cores.
-        steps: of training; the learning rate falls to 0 along a cosine.
+        minutes: of training at most, of processor time of all threads together.
+        steps: of training at most; the learning rate is a tenth after all of them.
         train_sims: s while training.
         opening: random moves at the start of an episode, at most.
         episodes: side by side.
@@ -76,10 +75,10 @@ class Settings:
         log_every: steps between checkpoints.
     """
 
-    minutes: float = 120.0
+    minutes: float = 60.0
     steps: int = 5_000
     train_sims: int = 32
-    opening: int = 10
+    opening: int = 16
     episodes: int = 64
     width: int = 32
     blocks: int = 3
@@ -197,14 +196,14 @@ def train(
 ) -> tuple[nets.Net, list[dict[str, float]]]:
     """Returns (the network, its curve); a run that was stopped goes on where it was."""
     model, root = board_model()
-    resolver = growing_resolver(model, TRAINING, simulations=settings.train_sims, root=root, top=1)
+    resolver = growing_resolver(model, SOLVER, simulations=settings.train_sims, root=root, top=1)
     source = learn.sound_self_play(
         resolver,
         episodes=settings.episodes,
         q_search=0.3,
         q_recursive=0.1,
-        epsilon=0.02,
-        p_td1=1.0,
+        epsilon=0.05,
+        p_td1=0.5,
         greedy_after=12,
         resign_below=-0.9,
         no_resign=0.2,
@@ -214,13 +213,13 @@ def train(
     )
     plan = learn.Plan(
         steps=settings.steps,
-        updates=2,
+        updates=1,
         minibatch=256 if settings.episodes >= 32 else 16,
         buffer=1 << 16 if settings.episodes >= 32 else 1 << 10,
         policy_weight=1.0,
-        value_weight=0.5,
-        huber=1.0,
         learning_rate=1e-3,
+        decay=0.1,
+        decay_updates=settings.steps,
     )
     body = "conv " + "x".join(map(str, PLANES))
     module = nets.ValueNetwork(settings.width, settings.blocks, body=body, actions=COLUMNS)
