@@ -109,13 +109,17 @@ def random_moves(game: Game, plies: int, seed: int) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    "game",
-    [pytest.param(SMALL, id="filtered"), pytest.param(PLAIN, id="plain", marks=pytest.mark.slow)],
+    ("game", "seeds"),
+    [
+        pytest.param(SMALL, range(2), id="filtered"),
+        pytest.param(SMALL, range(2, 6), id="filtered, more", marks=pytest.mark.slow),
+        pytest.param(PLAIN, range(6), id="plain", marks=pytest.mark.slow),
+    ],
 )
-def test_lists_are_those_of_enumeration(game: Game) -> None:
+def test_lists_are_those_of_enumeration(game: Game, seeds: range) -> None:
     tables = enumerated(SMALL, 4)
     assert max(map(len, tables[-1].values())) > 10
-    for seed in range(6):
+    for seed in seeds:
         moves = random_moves(SMALL, 4, seed)
         for player in (0, 1):
             for ply, (infoset, _, seen) in enumerate(follow(game, moves, player)):
