@@ -272,10 +272,11 @@ def _kept(rules: Rules, names: list[str], out: Path) -> list[dict[str, Any]]:
         "players": names,
         **{k: v for k, v in vars(rules).items() if k != "game"},
     }
+    same = json.loads(json.dumps(same))  # lists in place of tuples, as the file has them
     path = out / "tournament.json"
     if path.exists():
         found = json.loads(path.read_text())
-        if found != json.loads(json.dumps(same)):
+        if found != same:
             wrong = ", ".join(k for k in same if found.get(k) != same[k])
             raise ValueError(f"{out} holds another tournament ({wrong}); choose another folder")
     write_atomic(path, (json.dumps(same, indent=1) + "\n").encode())
