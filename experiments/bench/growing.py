@@ -23,6 +23,7 @@ import games
 import jaxsolve as js
 from experiments._report import Report, device_name, slug
 from jaxsolve import devices, nets
+from jaxsolve.cli._setup import start_jax
 from jaxsolve.public import public_table
 from jaxsolve.search import growing_search, gt_cfr
 
@@ -122,9 +123,7 @@ def main(argv: list[str] | None = None) -> Report:
     )
     parser.add_argument("--batch", type=int, help="this one only")
     given = parser.parse_args(argv)
-    if given.devices > 1:
-        jax.config.update("jax_num_cpu_devices", given.devices)
-        devices.use_always(given.devices)
+    start_jax(devices=str(given.devices))
     begin = time.perf_counter()
     rows: list[dict[str, Any]] = []
     report = Report("bench_growing", given.quick, 0.0, rows)

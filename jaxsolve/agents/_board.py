@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -29,13 +30,18 @@ def notation_of(game: PgxGame) -> ChessNotation | GoNotation:
     raise ValueError(f"{game.name} has no words of UCI or GTP; use pgx:chess or pgx:go_9x9")
 
 
+@functools.cache
+def _programs(game: PgxGame) -> tuple[Any, Any, Any]:
+    """Returns (step, legal moves, first state) of a game, compiled once for all boards."""
+    return jax.jit(game.step), jax.jit(game.legal), jax.jit(game.init)()
+
+
 class Board:
     """A game in progress, by the words of its moves."""
 
     def __init__(self, game: PgxGame):
         self.game, self.notation = game, notation_of(game)
-        self._step, self._legal = jax.jit(game.step), jax.jit(game.legal)
-        self._start = jax.jit(game.init)()
+        self._step, self._legal, self._start = _programs(game)
         self.reset()
 
     def reset(self) -> None:

@@ -23,6 +23,10 @@ class Notation(Protocol):
         """Returns {word: action} of the legal moves of a state."""
         ...
 
+    def find(self, state: Any, words: dict[str, int], move: str) -> str | None:
+        """Returns the word of a legal move that PGN or SGF writes so, None if there is none."""
+        ...
+
     def record(self, names: tuple[str, str], game: Sequence[str], result: str, why: str) -> str:
         """Returns a game as text, PGN or SGF."""
         ...
@@ -75,6 +79,11 @@ class ChessNotation:
                 piece = "q"
             out[_square(a, black) + _square(b, black) + piece] = int(action)
         return out
+
+    def find(self, state: Any, words: dict[str, int], move: str) -> str | None:
+        """Returns the word of a move; see `Notation`."""
+        plain = move.rstrip("+#!?").replace("0-0", "O-O").replace("O-0", "O-O")
+        return next((w for w in words if self.short(state, words, w, "") == plain), None)
 
     def record(self, names: tuple[str, str], game: Sequence[str], result: str, why: str) -> str:
         """Returns a game as PGN, moves in short algebraic notation; White is `names[0]`."""
@@ -167,6 +176,11 @@ class GoNotation:
             last = int(action) == self.size**2
             out["pass" if last else f"{self.COLUMNS[column]}{self.size - row}"] = int(action)
         return out
+
+    def find(self, state: Any, words: dict[str, int], move: str) -> str | None:
+        """Returns the word of a move; see `Notation`. Boards up to 19 write a pass as "tt", too."""
+        plain = "" if move == "tt" else move
+        return next((w for w in words if self.point(w) == plain), None)
 
     def record(self, names: tuple[str, str], game: Sequence[str], result: str, why: str) -> str:
         """Returns a game as SGF; Black is `names[0]`."""

@@ -80,19 +80,11 @@ def check_line(board: Board, moves: Sequence[str], where: str) -> tuple[str, ...
     board.reset()
     for move in moves:
         words = board.words()
-        if isinstance(board.notation, GoNotation):
-            known = {board.notation.point(w): w for w in words} | {w: w for w in words}
-            if board.notation.size <= 19:
-                known.setdefault("tt", known[""])
-            plain = move
-        else:
-            known = {board.notation.short(board.state, words, w, ""): w for w in words}
-            known |= {w: w for w in words}
-            plain = move.rstrip("+#!?").replace("0-0", "O-O").replace("O-0", "O-O")
-        if plain not in known:
+        word = move if move in words else board.notation.find(board.state, words, move)
+        if word is None:
             number = len(board.moves) + 1
             raise ValueError(f"{where}, move {number}: {move!r} is not a legal move of the game")
-        board.play(known[plain])
+        board.play(word)
     if not moves or board.result is not None:
         said = "is over" if moves else "has no move"
         raise ValueError(f"{where} {said}; give the first moves of a game (opening= takes so many)")
