@@ -137,20 +137,25 @@ def _mctx(search: str) -> Callable[..., Array]:
 
     @functools.partial(jax.jit, static_argnames="simulations")
     def act(net: Net, positions: Array, keys: Array, *, simulations: int) -> Array:
-        states = jax.vmap(replay)(positions)
-        logits, value = jax.vmap(lambda s: look(net, s))(states)
-        root = mctx.RootFnOutput(prior_logits=logits, value=value, embedding=states)
-        shared = {
-            "num_simulations": simulations,
-            "invalid_actions": ~jax.vmap(game.legal)(states),
-            "max_depth": ROWS * COLUMNS,
-        }
-        if search == "mctx gumbel":
-            found = mctx.gumbel_muzero_policy(net, keys[0], root, step, gumbel_scale=0.0, **shared)
-            return jnp.asarray(found.action, jnp.int32)
-        found = mctx.muzero_policy(
-            net, keys[0], root, step, dirichlet_fraction=0.0, temperature=0.0, **shared
-        )
-        return jnp.argmax(found.action_weights, -1).astype(jnp.int32)
+        def share(positions: Array, keys: Array) -> Array:
+            states = jax.vmap(replay)(positions)
+            logits, value = jax.vmap(lambda s: look(net, s))(states)
+            root = mctx.RootFnOutput(prior_logits=logits, value=value, embedding=states)
+            shared = {
+                "num_simulations": simulations,
+                "invalid_actions": ~jax.vmap(game.legal)(states),
+                "max_depth": ROWS * COLUMNS,
+            }
+            if search == "mctx gumbel":
+                found = mctx.gumbel_muzero_policy(
+                    net, keys[0], root, step, gumbel_scale=0.0, **shared
+                )
+                return jnp.asarray(found.action, jnp.int32)
+            found = mctx.muzero_policy(
+                net, keys[0], root, step, dirichlet_fraction=0.0, temperature=0.0, **shared
+            )
+            return jnp.argmax(found.action_weights, -1).astype(jnp.int32)
+
+        return devices.split(share)(positions, keys)
 
     return act
