@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from few import few
 
 from jaxsolve.cli import main
 
@@ -140,15 +141,25 @@ def test_snippets_import_what_they_use(page: str) -> None:
     assert found.returncode == 0, found.stdout
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", WITH_PYTHON)
+def never(_: str) -> bool:
+    """No page is run by the default suite."""
+    return False
+
+
+LONG_SNIPPETS = ("docs/dark_chess.md", "docs/growing_tree.md")
+LONG_COMMANDS = ("docs/blueprints.md",)
+
+
+@pytest.mark.parametrize("page", few(WITH_PYTHON, never, LONG_SNIPPETS.__contains__))
 def test_snippets_run(page: str, clone: Path) -> None:
     (clone / "page.py").write_text(script(page))
     _run([sys.executable, "page.py"], clone)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", [p for p in WITH_COMMANDS if any(map(to_run, commands(p)))])
+RUN = [page for page in WITH_COMMANDS if any(map(to_run, commands(page)))]
+
+
+@pytest.mark.parametrize("page", few(RUN, never, LONG_COMMANDS.__contains__))
 def test_commands_run(page: str, clone: Path, done: set[str]) -> None:
     for words in filter(to_run, commands(page)):
         if " ".join(words) not in done:

@@ -95,8 +95,8 @@ def played(mind: Any, policy: js.Policy, place: Any = None) -> set[tuple[int, in
     [
         None,
         # A search in a search; one action deep, the first tree ends before player 1 acts.
-        1,
-        2,
+        pytest.param(1, marks=pytest.mark.long),
+        pytest.param(2, marks=pytest.mark.long),
     ],
 )
 def test_the_agent_plays_the_composed_search(actions: int | None):
@@ -153,7 +153,7 @@ def found_by_hand() -> np.ndarray:
 
 
 @pytest.mark.slow  # compiles a search for each way of finding its place
-@pytest.mark.parametrize("listed", [True, False])
+@pytest.mark.parametrize("listed", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_an_agent_whose_trees_grow_plays_what_its_searches_find(listed: bool):
     """Each search of the agent made again by hand, on compiled states and on the rules alone."""
     tree, where = kuhn()

@@ -11,7 +11,8 @@ from experiments.bench import gpu
 
 
 @pytest.mark.parametrize(
-    "left_out", [("self-play", "rivers"), pytest.param((), marks=pytest.mark.slow)]
+    "left_out",
+    [("self-play", "rivers"), pytest.param((), marks=[pytest.mark.slow, pytest.mark.long])],
 )
 def test_every_part_leaves_a_row(left_out: tuple[str, ...], tmp_path: Path) -> None:
     """A part without time says so."""

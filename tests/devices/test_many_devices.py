@@ -121,6 +121,7 @@ class Hosts:
         return self.logs[k].read_text()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_two_processes_train_together_and_go_on_after_a_kill(tmp_path: Path) -> None:
     """One is killed after its first checkpoint: the other names it and ends; a restart of both

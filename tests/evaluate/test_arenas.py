@@ -68,7 +68,7 @@ def test_both_arenas_play_the_same_matches(name: str):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("players", [2, 3])
+@pytest.mark.parametrize("players", [2, pytest.param(3, marks=pytest.mark.long)])
 def test_hidden_moves_and_every_kind_of_observation(players: int):
     """Random games, where moves are hidden and infosets span depths; games share their programs."""
     for seed in range(3):

@@ -12,6 +12,7 @@ from experiments import flop_search
 from experiments.flop_search import Plan
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_search_loses_less_than_a_made_up_blueprint_and_the_solution_nothing(
     tmp_path: Path,

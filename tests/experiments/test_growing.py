@@ -19,7 +19,7 @@ SMALL = {
 
 
 @pytest.mark.slow  # minutes of compiling
-@pytest.mark.parametrize("name", ["leduc", "glasses"])
+@pytest.mark.parametrize("name", ["leduc", pytest.param("glasses", marks=pytest.mark.long)])
 def test_sog_figure3(tmp_path: Path, name: str):
     study = {"leduc": sog_figure3_leduc, "glasses": sog_figure3_glasses}[name]
     settings = study.Settings(

@@ -49,7 +49,7 @@ def test_inputs_end_in_a_sentence() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["blueprint", "match"])
+@pytest.mark.parametrize("name", [pytest.param("blueprint", marks=pytest.mark.long), "match"])
 def test_killed_blueprints_and_matches_are_not_lost(name: str) -> None:
     """Tables are written all the time, so that some kills hit a file that is half written."""
     row = _kills.kills(name, 2, count=3)
@@ -76,6 +76,7 @@ def test_bad_clients_leave_the_server_alone(monkeypatch: pytest.MonkeyPatch) -> 
     assert _server.server(1, count=6)["faults"] >= 1
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_operators_are_clean_under_sanitizers() -> None:
     row = _sanitizers.sanitizers(5)

@@ -41,10 +41,11 @@ def test_value_net_leduc(tmp_path: Path):
 TRAINED = ("continual", "average", "random iteration, 2 mixed")
 
 
+@pytest.mark.long
 @pytest.mark.slow  # compiles several searches
 @pytest.mark.parametrize(
     ("source", "exact", "repeats"),
-    [pytest.param("rebel", ("1x4",), 0, marks=pytest.mark.long), ("deepstack", (), 2)],
+    [("rebel", ("1x4",), 0), ("deepstack", (), 2)],
 )
 def test_rebel_liars_dice(source: str, exact: tuple[str, ...], repeats: int, tmp_path: Path):
     settings = rebel_liars_dice.Settings(

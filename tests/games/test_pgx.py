@@ -68,7 +68,14 @@ def test_keeps_the_promises_of_a_game(name: str):
 
 
 @pytest.mark.slow  # large rules compile for long
-@pytest.mark.parametrize("name", ["go(size=3)", "go_9x9", "animal_shogi", "gardner_chess"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "go(size=3)",
+        "go_9x9",
+        *(pytest.param(n, marks=pytest.mark.long) for n in ("animal_shogi", "gardner_chess")),
+    ],
+)
 def test_larger_games_keep_them(name: str):
     assert check_game(load(f"pgx:{name}"), episodes=3).zero_sum
 

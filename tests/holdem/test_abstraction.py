@@ -291,6 +291,7 @@ def test_commands_refuse(
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_whole_abstraction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Buckets are all used, know no suits, and are in the order of strength."""

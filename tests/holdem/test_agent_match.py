@@ -121,6 +121,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     assert play.open_agent("random").name == "random"
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_it_agrees_with_matches_of_tables() -> None:
     """Hand by hand, with and without AIVAT, against matches over ranges and of tables; seed 1.
@@ -186,6 +187,7 @@ def test_known_matches_in_parts_are_the_same(form: str, tmp_path: Path) -> None:
     assert found.rows[0]["mbb"] == whole.mbb
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_drawn_ends_of_streets_leave_the_mean() -> None:
     """On the same boards, with and without a blueprint's guesses; four standard errors."""
@@ -241,6 +243,7 @@ class Chosen:
         return self.number
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_means_over_rivers_leave_the_mean() -> None:
     """From a turn on, all rivers and all ends that may be drawn: exactly the mean of the rivers."""

@@ -188,6 +188,7 @@ def test_fixed_limit_is_openspiels(name: str):
     assert compare_with_openspiel(name, 1000, 500, seed=1) > 500
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("stack", STACKS)
@@ -375,6 +376,7 @@ def test_fixed_limit_with_many_players_is_pokerkits():
     assert compare_with_pokerkit(FIXED, uneven(75, 4, 2), 2)["short"] > 10
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize(

@@ -82,6 +82,7 @@ def test_bad_input():
         nets.make_net(model, module, jax.random.key(0), uniform_play=False)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_random_openings_have_policies_and_no_outcomes():
     for opening, share in ((0, 1.0), (10**6, 0.0)):
@@ -93,6 +94,7 @@ def test_random_openings_have_policies_and_no_outcomes():
         assert examples.value_weight.max((1, 2)).tolist() == [share] * 4
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_short_waits_of_players_are_found_out():
     """Mr X waits for three detectives; a model that promises one decision stops the run."""

@@ -60,7 +60,11 @@ def test_whole_trees_have_the_value_of_the_game(name: str, value: float | None):
 
 
 @pytest.mark.parametrize(
-    "name", [CHASE, pytest.param("scotland_yard(board=london)", marks=pytest.mark.slow)]
+    "name",
+    [
+        CHASE,
+        pytest.param("scotland_yard(board=london)", marks=[pytest.mark.slow, pytest.mark.long]),
+    ],
 )
 def test_tables_are_the_moves_of_the_rules(name: str):
     """For every station: legal actions, ends and payoffs, by stepping the rules."""

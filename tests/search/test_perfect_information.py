@@ -149,6 +149,7 @@ def losses(game: Board, simulations: int, count: int) -> tuple[float, float]:
     return float(np.mean(mean)), float(np.mean(greedy))
 
 
+@pytest.mark.long
 @pytest.mark.slow  # seconds of compiling
 def test_comes_to_perfect_play_on_a_small_board():
     few, _ = losses(SMALL, 5, 40)

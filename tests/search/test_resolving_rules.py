@@ -62,11 +62,13 @@ def from_rules(name: str, simulations: int, **options: Any) -> Resolver[Any]:
         ("kuhn", 4, 1, "own"),
         pytest.param("kuhn", 4, 1, "every", marks=pytest.mark.slow),
         # Of seeds 1 to 6, two have one search in which rounding decides between equal actions.
-        pytest.param("leduc", 12, 2, "own", marks=pytest.mark.slow),
+        pytest.param("leduc", 12, 2, "own", marks=[pytest.mark.slow, pytest.mark.long]),
         pytest.param("leduc", 12, 2, "every", marks=pytest.mark.slow),
         pytest.param("liars_dice(sides=3)", 12, 1, "own", marks=pytest.mark.slow),
         pytest.param("liars_dice(sides=3)", 12, 1, "every", marks=pytest.mark.slow),
-        pytest.param("scotland_yard(rounds=3)", 12, 1, "own", marks=pytest.mark.slow),
+        pytest.param(
+            "scotland_yard(rounds=3)", 12, 1, "own", marks=[pytest.mark.slow, pytest.mark.long]
+        ),
         pytest.param("scotland_yard(rounds=3)", 12, 1, "every", marks=pytest.mark.slow),
     ],
 )
