@@ -1,7 +1,8 @@
-"""Left for right: half of the examples of a source are mirrored, at random."""
+"""Left for right: half of the examples of a source are mirrored, and networks asked both ways."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import jax
@@ -9,8 +10,31 @@ import jax.numpy as jnp
 
 from experiments.sog_connect_four._board import PLANES, ROWS
 from jaxsolve.learn import Examples, Source
-from jaxsolve.nets import Net
+from jaxsolve.nets import Net, Output
+from jaxsolve.public import PublicState
 from jaxsolve.types import Array, PRNGKey
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class BothWays(Net):
+    """A network whose output is the mean over a board and its mirror image."""
+
+    def output(self, state: PublicState, beliefs: Array) -> Output:
+        """Returns values and logits, means of both; see `Net.output`."""
+        features = mirrored_boards(state.features)
+        one = super().output(state, beliefs)
+        two = super().output(state._replace(features=features), beliefs)
+        legal = open_columns(state.features)[..., None, None]
+        places = jnp.arange(one.policy_logits.shape[-2])[:, None]
+        turned = jnp.take_along_axis(two.policy_logits, (legal - 1 - places) % len(places), -2)
+        logits = jnp.where(places < legal, (one.policy_logits + turned) / 2, one.policy_logits)
+        return Output((one.values + two.values) / 2, logits)
+
+
+def both_ways(net: Net) -> BothWays:
+    """Returns the network that is asked about mirror images, too."""
+    return BothWays(net.params, net.module, net.format)
 
 
 def mirrored(source: Source) -> Source:
@@ -31,13 +55,24 @@ def mirrored(source: Source) -> Source:
 
 def mirror(examples: Examples) -> Examples:
     """Returns examples with columns in the opposite order, policies by place among the legal."""
-    boards = examples.public.features.reshape(-1, *PLANES)
-    features = boards[:, :, ::-1].reshape(examples.public.features.shape)
-    open_columns = (boards[..., :2].sum((1, 3)) < ROWS).sum(1)
+    features = examples.public.features
 
     def turned(policy: Array, legal: Array) -> Array:
         places = jnp.arange(len(policy))
         return jnp.where((places < legal)[:, None], policy[(legal - 1 - places) % len(policy)], 0)
 
-    public = examples.public._replace(features=features)
-    return examples._replace(public=public, policy=jax.vmap(turned)(examples.policy, open_columns))
+    public = examples.public._replace(features=mirrored_boards(features))
+    policy = jax.vmap(turned)(examples.policy, open_columns(features))
+    return examples._replace(public=public, policy=policy)
+
+
+def mirrored_boards(features: Array) -> Array:
+    """Returns features [..., 6 * 7 * 3] with columns in the opposite order."""
+    boards = features.reshape(*features.shape[:-1], *PLANES)
+    return boards[..., ::-1, :].reshape(features.shape)
+
+
+def open_columns(features: Array) -> Array:
+    """Returns int [...], how many columns of features [..., 6 * 7 * 3] are not full."""
+    boards = features.reshape(*features.shape[:-1], *PLANES)
+    return (boards[..., :2].sum((-3, -1)) < ROWS).sum(-1)

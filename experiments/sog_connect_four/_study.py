@@ -2,8 +2,10 @@
 
 Positions are one of each of so many games, uniform random ones and games of the trained search
 against itself, each cut at a random move. A move is optimal if it keeps the value of the game (win,
-draw or loss); the loss is what it gives away, 2 from won to lost. All searches have one network and
-equal simulations and play without noise: SoG the likeliest move of its average policy, mctx's
+draw or loss); the loss is what it gives away, 2 from won to lost.
+
+All searches have one network, which is asked about a board and its mirror image, and equal
+simulations, and play without noise: SoG the likeliest move of its average policy, mctx's
 MuZero-style search the most visited one, its Gumbel search the winner of its halving. "sog, visits"
 is ours, not the paper's: the same search plays its most visited move.
 
@@ -34,7 +36,7 @@ from experiments.sog_connect_four._board import (
     exact_values,
     replay,
 )
-from experiments.sog_connect_four._mirror import mirrored
+from experiments.sog_connect_four._mirror import both_ways, mirrored
 from experiments.sog_connect_four._searches import SEARCHES, SOLVER, best_moves
 from jaxsolve import learn, nets
 from jaxsolve.search import growing_resolver
@@ -63,7 +65,7 @@ class Settings:
 
     Attributes:
         minutes: of training at most, of processor time of all threads together.
-        steps: of training at most; the learning rate is a tenth after all of them.
+        steps: of training at most; the learning rate falls to 0 along a cosine of so many.
         train_sims: s while training.
         opening: random moves at the start of an episode, at most.
         episodes: side by side.
@@ -75,8 +77,8 @@ class Settings:
         log_every: steps between checkpoints.
     """
 
-    minutes: float = 60.0
-    steps: int = 5_000
+    minutes: float = 100.0
+    steps: int = 7_500
     train_sims: int = 32
     opening: int = 16
     episodes: int = 64
@@ -129,7 +131,8 @@ def main(
     known = {(r["positions"], r["search"], r["sims"]): r for r in earlier}
     begin -= spent
     exact_values(np.full((1, ROWS * COLUMNS), -1))  # the solver is missing before any work
-    net, curve = train(chosen, out, say)
+    alone, curve = train(chosen, out, say)
+    net = both_ways(alone)
     report.extra["training"] = curve
     kinds: dict[str, Callable[[], np.ndarray]] = {
         "random": lambda: random_games(chosen.positions),
@@ -204,7 +207,7 @@ def train(
         q_recursive=0.1,
         epsilon=0.05,
         p_td1=0.5,
-        greedy_after=12,
+        greedy_after=4,
         resign_below=-0.9,
         no_resign=0.2,
         max_moves=ROWS * COLUMNS,
@@ -218,8 +221,6 @@ def train(
         buffer=1 << 16 if settings.episodes >= 32 else 1 << 10,
         policy_weight=1.0,
         learning_rate=1e-3,
-        decay=0.1,
-        decay_updates=settings.steps,
     )
     body = "conv " + "x".join(map(str, PLANES))
     module = nets.ValueNetwork(settings.width, settings.blocks, body=body, actions=COLUMNS)

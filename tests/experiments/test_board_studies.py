@@ -6,15 +6,27 @@ import dataclasses
 import json
 from pathlib import Path
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from experiments._report import wilson
-from experiments.sog_connect_four._board import exact_values
-from experiments.sog_connect_four._study import judged
+from experiments.sog_connect_four._board import (
+    COLUMNS,
+    PLANES,
+    board_model,
+    connect_four,
+    cut,
+    exact_values,
+    replay,
+    root_of,
+)
+from experiments.sog_connect_four._mirror import both_ways
+from experiments.sog_connect_four._study import judged, random_games
 from experiments.sog_scotland_yard import main
 from experiments.sog_scotland_yard._study import QUICK, Matches
-from jaxsolve import agents
+from jaxsolve import agents, nets
 
 SMALL = dataclasses.replace(
     QUICK,
@@ -51,6 +63,38 @@ def test_the_solver_sees_wins_and_losses():
     values = exact_values(moves)
     assert (values[0] == -1).all()
     assert values[1, 1] == values[1, 5] == 1
+
+
+@pytest.mark.slow
+def test_a_network_asked_both_ways_says_the_same_of_mirror_images():
+    """Values are equal and moves turned round, full columns or not; alone it says neither."""
+    model, _ = board_model()
+    module = nets.ValueNetwork(8, 1, body="conv " + "x".join(map(str, PLANES)), actions=COLUMNS)
+    net = nets.make_net(model, module, jax.random.key(1), uniform_play=False)
+    moves = jnp.asarray(cut(random_games(60), np.random.default_rng(3)))
+
+    def played(moves: jax.Array) -> tuple[jax.Array, jax.Array]:
+        state = replay(moves)
+        return connect_four().public_features(state), connect_four().legal(state)
+
+    @jax.jit
+    def asked(net: nets.Net, moves: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Values, and logits by column."""
+        features, legal = jax.vmap(played)(moves)
+        start = model.start(root_of(connect_four().init()), 1, jnp.zeros(()).dtype)
+        public = model.public_state(*start)
+        public = jax.tree.map(lambda x: jnp.broadcast_to(x, (len(moves), *x.shape)), public)
+        out = net.output(public._replace(features=features), jnp.ones((len(moves), 2, 1)))
+        place = jnp.maximum(jnp.cumsum(legal, 1) - 1, 0)
+        logits = jnp.take_along_axis(out.policy_logits[..., 0], place, 1)
+        return out.values, jnp.where(legal, logits, 0)
+
+    turned = jnp.where(moves >= 0, COLUMNS - 1 - moves, -1)
+    assert (~np.asarray(jax.vmap(played)(moves)[1])).any()  # a column is full
+    for network, same in ((both_ways(net), True), (net, False)):
+        (value, logits), (other, back) = asked(network, moves), asked(network, turned)
+        assert np.allclose(value, other, atol=1e-5) == same
+        assert np.allclose(logits, back[:, ::-1], atol=1e-5) == same
 
 
 @pytest.mark.long
