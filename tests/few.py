@@ -8,22 +8,10 @@ from typing import Any
 import pytest
 
 
-def few(
-    values: Iterable[Any],
-    fast: Callable[[Any], bool],
-    long: Callable[[Any], bool] = lambda _: False,
-) -> list[Any]:
-    """Returns all values as parameters.
-
-    Args:
-        values: of a parameter, or tuples of several parameters.
-        fast: says which are for the default suite; the others are slow.
-        long: says which are long, too.
-    """
+def few(values: Iterable[Any], fast: Callable[[Any], bool]) -> list[Any]:
+    """Returns all values as parameters; those that are not `fast` are for the slow suite."""
     out = []
     for value in values:
         many = value if isinstance(value, tuple) else (value,)
-        marks = [] if fast(value) else [pytest.mark.slow]
-        marks += [pytest.mark.long] if long(value) else []
-        out.append(pytest.param(*many, marks=marks))
+        out.append(value if fast(value) else pytest.param(*many, marks=pytest.mark.slow))
     return out

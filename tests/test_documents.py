@@ -12,10 +12,9 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
-from few import few
 
 from jaxsolve.cli import main
 
@@ -141,16 +140,17 @@ def test_snippets_import_what_they_use(page: str) -> None:
     assert found.returncode == 0, found.stdout
 
 
-def never(_: str) -> bool:
-    """No page is run by the default suite."""
-    return False
-
-
 LONG_SNIPPETS = ("docs/dark_chess.md", "docs/growing_tree.md")
 LONG_COMMANDS = ("docs/blueprints.md",)
 
 
-@pytest.mark.parametrize("page", few(WITH_PYTHON, never, LONG_SNIPPETS.__contains__))
+def marked(pages: Sequence[str], long: Sequence[str]) -> list[Any]:
+    """The pages as parameters, of which some are long."""
+    return [pytest.param(page, marks=[pytest.mark.long] * (page in long)) for page in pages]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", marked(WITH_PYTHON, LONG_SNIPPETS))
 def test_snippets_run(page: str, clone: Path) -> None:
     (clone / "page.py").write_text(script(page))
     _run([sys.executable, "page.py"], clone)
@@ -159,7 +159,8 @@ def test_snippets_run(page: str, clone: Path) -> None:
 RUN = [page for page in WITH_COMMANDS if any(map(to_run, commands(page)))]
 
 
-@pytest.mark.parametrize("page", few(RUN, never, LONG_COMMANDS.__contains__))
+@pytest.mark.slow
+@pytest.mark.parametrize("page", marked(RUN, LONG_COMMANDS))
 def test_commands_run(page: str, clone: Path, done: set[str]) -> None:
     for words in filter(to_run, commands(page)):
         if " ".join(words) not in done:

@@ -26,9 +26,9 @@ class BothWays(Net):
         one = super().output(state, beliefs)
         two = super().output(state._replace(features=features), beliefs)
         legal = open_columns(state.features)[..., None, None]
-        places = jnp.arange(one.policy_logits.shape[-2])[:, None]
-        turned = jnp.take_along_axis(two.policy_logits, (legal - 1 - places) % len(places), -2)
-        logits = jnp.where(places < legal, (one.policy_logits + turned) / 2, one.policy_logits)
+        here = jnp.arange(one.policy_logits.shape[-2])[:, None] < legal
+        back = turned(two.policy_logits, legal)
+        logits = jnp.where(here, (one.policy_logits + back) / 2, one.policy_logits)
         return Output((one.values + two.values) / 2, logits)
 
 
@@ -56,14 +56,22 @@ def mirrored(source: Source) -> Source:
 def mirror(examples: Examples) -> Examples:
     """Returns examples with columns in the opposite order, policies by place among the legal."""
     features = examples.public.features
-
-    def turned(policy: Array, legal: Array) -> Array:
-        places = jnp.arange(len(policy))
-        return jnp.where((places < legal)[:, None], policy[(legal - 1 - places) % len(policy)], 0)
-
+    legal = open_columns(features)[:, None, None]
+    here = jnp.arange(examples.policy.shape[1])[:, None] < legal
+    policy = jnp.where(here, turned(examples.policy, legal), 0)
     public = examples.public._replace(features=mirrored_boards(features))
-    policy = jax.vmap(turned)(examples.policy, open_columns(features))
     return examples._replace(public=public, policy=policy)
+
+
+def turned(policy: Array, legal: Array) -> Array:
+    """Returns policies [..., A, H] with the legal actions in the opposite order.
+
+    Args:
+        policy: by place among the legal.
+        legal: int [..., 1, 1], how many there are; what stands after them means nothing.
+    """
+    places = jnp.arange(policy.shape[-2])[:, None]
+    return jnp.take_along_axis(policy, (legal - 1 - places) % len(places), -2)
 
 
 def mirrored_boards(features: Array) -> Array:
