@@ -55,10 +55,10 @@ test: .venv/dev
 	$(RUN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 test-slow: .venv/dev
-	$(RUN)/python -m pytest -n $(WORKERS) --dist loadfile --timeout 900 -m "slow and not long"
+	JAX_DEBUG_KEY_REUSE=0 $(RUN)/python -m pytest -n $(WORKERS) --dist loadfile --timeout 900 -m "slow and not long"
 
 test-long: .venv/dev
-	$(RUN)/python -m pytest -n $(WORKERS) --dist loadfile --timeout 900 -m long
+	JAX_DEBUG_KEY_REUSE=0 $(RUN)/python -m pytest -n $(WORKERS) --dist loadfile --timeout 900 -m long
 
 test-floors: .venv-floors/dev
 	.venv-floors/bin/python -m pytest -n $(WORKERS) --dist loadfile -W ignore::DeprecationWarning

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from few import few
 
 import games
 from jaxsolve import agents, evaluate
@@ -24,9 +25,7 @@ def played(game: Any, seats: list[Agent], seed: int = 0) -> Any:
     return evaluate.play_matches(arena, seats, 1, jax.random.key(seed), mirror=False)
 
 
-@pytest.mark.parametrize(
-    "kind", ["obscuro", "klss", pytest.param("klss-2021", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("kind", few(["obscuro", "klss", "klss-2021"], "klss".__eq__))
 def test_a_match_is_played_and_the_true_position_is_always_possible(kind: str):
     game, seen = games.load(SMALL), []
 

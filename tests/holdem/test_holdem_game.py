@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from compiled import OPTIMISED
 from few import few
 
 import games
@@ -184,10 +185,6 @@ def test_the_deal_makes_all_hands_and_flops_equally_likely():
     for group in (cards[:, :2], cards[:, 2:4], cards[:, 4:]):
         complete = (group >= 0).all(1)
         assert (np.diff(group[complete]) > 0).all()
-
-
-OPTIMISED = {"xla_backend_optimization_level": 3, "xla_llvm_disable_expensive_passes": False}
-"""The suite compiles without optimising; a program that runs for seconds is better off with it."""
 
 
 def play_many(game: Holdem, key: jax.Array, hands: int) -> tuple[State, jax.Array, jax.Array]:

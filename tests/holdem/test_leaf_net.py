@@ -8,6 +8,7 @@ from pathlib import Path
 import jax
 import numpy as np
 import pytest
+from few import few
 from hand_agents import POT, STACK, blueprint, chance_sums, game, hands_of
 
 from jaxsolve import holdem, mccfr, native
@@ -107,7 +108,7 @@ def dense_gain(
     return float(here.ranges[i] @ now), float(here.ranges[i] @ best)
 
 
-@pytest.mark.parametrize("chooser", [0, 1])
+@pytest.mark.parametrize("chooser", few([0, 1], bool))
 def test_a_search_solves_the_game_of_pairs(chooser: int) -> None:
     """Zero-sum, and no best response in it wins more than half a percent of the pot."""
     start, net = begin(limped()), random_net()
@@ -156,6 +157,7 @@ def test_a_blueprint_that_never_bets_adds_nothing() -> None:
     assert np.abs(loud.value[there]).mean() > 0.05
 
 
+@pytest.mark.slow
 def test_a_network_learns_goes_on_and_is_kept(tmp_path: Path) -> None:
     held = leaf_net.leaf_examples(after(), seed=9, flops=2, runouts=32, per_flop=8)
     options = {"minutes": 0.01, "out": tmp_path / "a", "steps": 100, "progress": False}

@@ -132,6 +132,7 @@ def test_what_it_cannot_play_is_refused():
         play.SearchAgent(blueprint(), menu=RIVER, first=2)
 
 
+@pytest.mark.slow
 def test_three_players_search_every_street():
     """Whole hands, any bets; equal keys play alike, and policies are distributions."""
     three = play.SearchAgent(

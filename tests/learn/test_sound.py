@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from compiled import OPTIMISED
 from few import few
 
 import games
@@ -64,7 +65,7 @@ def source() -> learn.Source:
 
 @functools.cache
 def sample() -> Any:
-    return jax.jit(source().sample)
+    return jax.jit(source().sample, compiler_options=OPTIMISED)
 
 
 @functools.cache

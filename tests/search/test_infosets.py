@@ -111,8 +111,8 @@ def random_moves(game: Game, plies: int, seed: int) -> list[int]:
 @pytest.mark.parametrize(
     ("game", "seeds"),
     [
-        pytest.param(SMALL, range(2), id="filtered"),
-        pytest.param(SMALL, range(2, 6), id="filtered, more", marks=pytest.mark.slow),
+        pytest.param(SMALL, range(1), id="filtered"),
+        pytest.param(SMALL, range(1, 6), id="filtered, more", marks=pytest.mark.slow),
         pytest.param(PLAIN, range(6), id="plain", marks=pytest.mark.slow),
     ],
 )
