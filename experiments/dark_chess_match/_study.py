@@ -18,6 +18,7 @@ import dataclasses
 import json
 import multiprocessing
 import os
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -113,7 +114,7 @@ def main(
     context = multiprocessing.get_context("spawn")
     if waiting:
         print(f"{len(waiting)} games, {workers} at a time", flush=True)
-    with concurrent.futures.ProcessPoolExecutor(workers, context, _one_thread) as pool:
+    with concurrent.futures.ProcessPoolExecutor(workers, context, begin_worker) as pool:
         try:
             for done in concurrent.futures.as_completed([pool.submit(play, t) for t in waiting]):
                 played.append(done.result())
@@ -174,11 +175,20 @@ def play(task: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _one_thread() -> None:
-    """Keeps a process to one core, before JAX starts there."""
+def begin_worker() -> None:
+    """Keeps a process to one core, before JAX starts there; it ends when its parent does."""
     cores = sorted(os.sched_getaffinity(0))
     number = multiprocessing.current_process()._identity[-1]
     os.sched_setaffinity(0, {cores[number % len(cores)]})
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A killed parent says nothing to its workers, which would play on."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _key(game: dict[str, Any]) -> tuple[Any, ...]:

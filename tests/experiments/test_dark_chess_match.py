@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -34,3 +38,41 @@ def test_games_are_played_once_and_counted(tmp_path: Path, capfd: pytest.Capture
     again = main(True, tmp_path, plan=plan, game=SMALL)
     assert "games, " not in capfd.readouterr().out  # nothing was left to play
     assert [row["points"] for row in again.rows] == [row["points"] for row in report.rows]
+
+
+PARENT = """
+import concurrent.futures, multiprocessing, os, time
+from experiments.dark_chess_match._study import begin_worker
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(1, context, begin_worker) as pool:
+        print(pool.submit(os.getpid).result(), flush=True)
+        pool.submit(time.sleep, 600).result()
+"""
+
+
+def test_a_killed_match_leaves_no_worker_behind(tmp_path: Path):
+    (tmp_path / "parent.py").write_text(PARENT)
+    path = os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, str(tmp_path / "parent.py")]
+    with subprocess.Popen(
+        command, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        os.kill(worker, 0)  # it is there
+        parent.kill()
+    until = time.monotonic() + 30
+    while _runs(worker):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def _runs(process: int) -> bool:
+    """Whether a process has not ended; one that nobody has waited for is still listed."""
+    status = Path(f"/proc/{process}/stat")
+    try:
+        return status.read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
