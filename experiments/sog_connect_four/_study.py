@@ -77,7 +77,7 @@ class Settings:
         log_every: steps between checkpoints.
     """
 
-    minutes: float = 100.0
+    minutes: float = 120.0
     steps: int = 7_500
     train_sims: int = 32
     opening: int = 16

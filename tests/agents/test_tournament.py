@@ -194,7 +194,10 @@ def test_bad_input(tmp_path: Path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("opening", [("D4", "E5", "C3", "F6"), ("D4", "E5", "C3")])
+@pytest.mark.parametrize(
+    "opening",
+    [("D4", "E5", "C3", "F6"), pytest.param(("D4", "E5", "C3"), marks=pytest.mark.long)],
+)
 def test_a_search_goes_on_after_moves_that_were_made_for_it(opening: tuple[str, ...]) -> None:
     """Openings are random for both colours; the search follows what was shown of its own moves."""
     game = load_pgx("go_9x9")

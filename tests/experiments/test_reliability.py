@@ -48,8 +48,9 @@ def test_inputs_end_in_a_sentence() -> None:
     assert (row["count"], row["faults"]) == (3, 0)
 
 
+@pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [pytest.param("blueprint", marks=pytest.mark.long), "match"])
+@pytest.mark.parametrize("name", ["blueprint", "match"])
 def test_killed_blueprints_and_matches_are_not_lost(name: str) -> None:
     """Tables are written all the time, so that some kills hit a file that is half written."""
     row = _kills.kills(name, 2, count=3)

@@ -94,6 +94,7 @@ def test_means_over_runouts_are_those_of_showdowns() -> None:
     np.testing.assert_allclose(mean_signs(np.array(turn), 1, np.random.default_rng(0)), want)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_luck_is_nothing_on_average_and_spreads_boards(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same boards and choices with and without it: within four standard errors."""
