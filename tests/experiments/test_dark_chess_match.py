@@ -41,7 +41,11 @@ def test_games_are_played_once_and_counted(tmp_path: Path, capfd: pytest.Capture
 
 
 PARENT = """
-import concurrent.futures, multiprocessing, os, time
+import concurrent.futures
+import multiprocessing
+import os
+import time
+
 from experiments.dark_chess_match._study import begin_worker
 
 if __name__ == "__main__":

@@ -27,8 +27,7 @@ def uniform() -> tuple[SpotTree, SpotEngine, SpotState]:
     return spot, engine, engine.advance(engine.prepare(engine.fresh(), 10), 1, 10)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["7s2h", "AsAh"])
+@pytest.mark.parametrize("name", ["7s2h", pytest.param("AsAh", marks=pytest.mark.slow)])
 def test_all_ins_before_the_flop_are_worth_what_all_flops_say(uniform, name: str):
     """The button goes all-in, and the big blind folds or calls with every hand half the time."""
     _, engine, state = uniform

@@ -81,9 +81,8 @@ def random_tables(game: mccfr.ListedGame) -> mccfr.Tables:
     return tables
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not NATIVE, reason="needs a C++17 compiler")
-@pytest.mark.parametrize("both", [True, False])
+@pytest.mark.parametrize("both", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_pass_is_unbiased(both: bool) -> None:
     """The mean of single passes from one random policy, beside exact counterfactual regrets."""
     game = limited(both)

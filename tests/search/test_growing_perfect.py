@@ -43,8 +43,10 @@ def grown(hands: int, top: int | None, per_update: float) -> Grown:
     return found(jax.random.key(3))
 
 
-@pytest.mark.slow  # compiles two searches
-@pytest.mark.parametrize(("top", "per_update"), [(1, 1.0), (None, 4.0)])
+@pytest.mark.parametrize(
+    ("top", "per_update"),
+    [(1, 1.0), pytest.param(None, 4.0, marks=pytest.mark.slow)],
+)
 def test_leaves_asked_once_give_the_search_that_asks_each_time(
     top: int | None, per_update: float
 ) -> None:
