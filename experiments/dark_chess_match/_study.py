@@ -71,8 +71,8 @@ FULL = (
 QUICK = (
     Match("klss", "random", 2, 0.2),
     Match("obscuro", "random", 2, 0.2),
-    Match("klss", "depth-1", 4, 0.2, 59.5),
-    Match("obscuro", "depth-1", 4, 0.2),
+    Match("klss", "depth-1", 2, 0.2, 59.5),
+    Match("obscuro", "depth-1", 2, 0.2),
     Match("obscuro", "klss", 2, 0.2, 85.1),
 )
 
