@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from typing import Any
 
 import jax
@@ -15,8 +16,12 @@ from jaxsolve.public import RulesModel, Worlds, made_model
 from jaxsolve.types import Array
 
 ROWS, COLUMNS = 6, 7
-PLANES = (ROWS, COLUMNS, 3)
-"""Stones of player 0 and of player 1, and who is to move."""
+PLANES = (ROWS, COLUMNS, 7)
+"""Stones of player 0 and of player 1; empty squares where a stone would be the fourth of either;
+squares that can be filled next; every second row; who is to move."""
+
+WAYS = ((0, 1), (1, 0), (1, 1), (1, -1))
+"""Directions of four in a row."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,13 +29,44 @@ class ConnectFour(PgxGame):
     """The rules of pgx with features that do not turn with the mover, as values of players do."""
 
     def public_features(self, state: Any) -> Array:
-        """Returns float [6 * 7 * 3]; see `PLANES`."""
+        """Returns float [6 * 7 * 7]; see `PLANES`."""
         with jax.enable_x64(False):
             seen = self.env.observe(state.inner).astype(float)
         second = (state.inner.current_player - self.first) % 2 == 1
         stones = jnp.where(second, seen[..., ::-1], seen)
-        turn = jnp.broadcast_to(second, (ROWS, COLUMNS, 1)).astype(stones.dtype)
-        return jnp.concatenate([stones, turn], -1).reshape(-1)
+        empty = 1 - stones.sum(-1, keepdims=True)
+        under = jnp.concatenate([empty[1:], jnp.zeros_like(empty[:1])])
+        every_second = jnp.broadcast_to((jnp.arange(ROWS) % 2)[:, None, None], empty.shape)
+        turn = jnp.broadcast_to(second, empty.shape)
+        planes = (stones, fourths(stones), empty * (1 - under), every_second, turn)
+        return jnp.concatenate(planes, -1, dtype=stones.dtype).reshape(-1)
+
+
+def fourths(stones: Array) -> Array:
+    """Returns float [6, 7, 2], 1 at empty squares that would complete four of a player.
+
+    Args:
+        stones: float [6, 7, 2], 1 where a player has one.
+    """
+    lines = _lines()
+    flat = stones.reshape(-1, 2)
+    count = lines @ flat
+    three = (count == 3) & (count[:, ::-1] == 0)
+    found: Array = (lines.T @ three.astype(flat.dtype) > 0) & (flat.sum(-1, keepdims=True) == 0)
+    return found.reshape(stones.shape).astype(stones.dtype)
+
+
+@functools.cache
+def _lines() -> np.ndarray:
+    """Returns float32 [69, 42], the squares of each four in a row."""
+    out = []
+    for row, column, (down, right) in itertools.product(range(ROWS), range(COLUMNS), WAYS):
+        squares = [(row + k * down, column + k * right) for k in range(4)]
+        if all(0 <= i < ROWS and 0 <= j < COLUMNS for i, j in squares):
+            line = np.zeros((ROWS, COLUMNS), np.float32)
+            line[tuple(zip(*squares, strict=True))] = 1
+            out.append(line.reshape(-1))
+    return np.stack(out)
 
 
 @functools.cache

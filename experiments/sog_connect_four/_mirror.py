@@ -75,12 +75,12 @@ def turned(policy: Array, legal: Array) -> Array:
 
 
 def mirrored_boards(features: Array) -> Array:
-    """Returns features [..., 6 * 7 * 3] with columns in the opposite order."""
+    """Returns features [..., 6 * 7 * 7] with columns in the opposite order."""
     boards = features.reshape(*features.shape[:-1], *PLANES)
     return boards[..., ::-1, :].reshape(features.shape)
 
 
 def open_columns(features: Array) -> Array:
-    """Returns int [...], how many columns of features [..., 6 * 7 * 3] are not full."""
+    """Returns int [...], how many columns of features [..., 6 * 7 * 7] are not full."""
     boards = features.reshape(*features.shape[:-1], *PLANES)
     return (boards[..., :2].sum((-3, -1)) < ROWS).sum(-1)

@@ -25,7 +25,14 @@ from jaxsolve.public import PublicState
 from jaxsolve.search import growing_search, gt_cfr
 from jaxsolve.types import TERMINAL, Array
 
-SEARCHES = ("sog", "sog, visits", "mctx muzero", "mctx gumbel")
+SEARCHES = {
+    "sog": ("sog", "sog, visits"),
+    "mctx muzero": ("mctx muzero",),
+    "mctx gumbel": ("mctx gumbel",),
+}
+"""Searches, and the rows of each: ways to play by what it found."""
+
+ROW_NAMES = tuple(name for names in SEARCHES.values() for name in names)
 SOLVER = js.cfr_plus().simultaneous()
 """The paper's updates."""
 
@@ -33,7 +40,7 @@ SOLVER = js.cfr_plus().simultaneous()
 def best_moves(
     search: str, net: Net, simulations: int, positions: np.ndarray, batch: int
 ) -> np.ndarray:
-    """Returns int32 [P], the column that a search plays, without noise.
+    """Returns int32 [K, P], the columns that a search plays, without noise, by each of its rows.
 
     Args:
         search: one of `SEARCHES`.
@@ -49,10 +56,7 @@ def best_moves(
     if search not in SEARCHES:
         raise ValueError(f"no search {search!r}; choose one of {', '.join(SEARCHES)}")
     board_model()  # it is made on the host
-    ours = search.startswith("sog")
-    act: Callable[..., Array] = (
-        functools.partial(_sog, visited=search != "sog") if ours else _mctx(search)
-    )
+    act: Callable[..., Array] = _sog if search == "sog" else _mctx(search)
     out = []
     for low in range(0, len(positions), batch):
         some = positions[low : low + batch]
@@ -61,14 +65,15 @@ def best_moves(
         with devices.meshed():
             found = act(net, jnp.asarray(padded, jnp.int32), keys, simulations=simulations)
         out.append(np.asarray(found)[: len(some)])
-    return np.concatenate(out)
+    return np.concatenate(out).T
 
 
-@functools.partial(jax.jit, static_argnames=("simulations", "visited"))
-def _sog(net: Net, positions: Array, keys: Array, *, simulations: int, visited: bool) -> Array:
-    """Returns int32 [B]: the likeliest move of the average policy, or the most visited one.
+@functools.partial(jax.jit, static_argnames="simulations")
+def _sog(net: Net, positions: Array, keys: Array, *, simulations: int) -> Array:
+    """Returns int32 [B, 2]: the likeliest move of the average policy, and the most visited one.
 
-    Of equals it is the one that was worth most in the last iteration.
+    Of equals it is the one whose worth in the last iteration and prior add up to most: after one
+    simulation the average policy is even.
     """
     model, _ = board_model()
     search = growing_search(model, SOLVER, simulations=simulations, top=1)
@@ -80,11 +85,14 @@ def _sog(net: Net, positions: Array, keys: Array, *, simulations: int, visited: 
         found = gt_cfr(search, net, root_of(state), even, key, prior=policy_prior(net))
         legal = game.legal(state)
         place = jnp.maximum(jnp.cumsum(legal) - 1, 0)
-        score = found.growth.visits[found.focus] if visited else found.policy
-        odds = jnp.where(legal, score[place, 0], -1)
-        worth = found.action_values[found.focus, place, 0]
-        best = jnp.isclose(odds, odds.max())
-        return jnp.argmax(jnp.where(best, worth, -jnp.inf)).astype(jnp.int32)
+        among = found.action_values[found.focus] + found.growth.prior[found.focus]
+
+        def best(score: Array) -> Array:
+            odds = jnp.where(legal, score[place, 0], -1)
+            equal = jnp.isclose(odds, odds.max())
+            return jnp.argmax(jnp.where(equal, among[place, 0], -jnp.inf)).astype(jnp.int32)
+
+        return jnp.stack([best(found.policy), best(found.growth.visits[found.focus])])
 
     found: Array = devices.vmap(one)(positions, keys)
     return found
@@ -150,11 +158,11 @@ def _mctx(search: str) -> Callable[..., Array]:
                 found = mctx.gumbel_muzero_policy(
                     net, keys[0], root, step, gumbel_scale=0.0, **shared
                 )
-                return jnp.asarray(found.action, jnp.int32)
+                return jnp.asarray(found.action, jnp.int32)[:, None]
             found = mctx.muzero_policy(
                 net, keys[0], root, step, dirichlet_fraction=0.0, temperature=0.0, **shared
             )
-            return jnp.argmax(found.action_weights, -1).astype(jnp.int32)
+            return jnp.argmax(found.action_weights, -1, keepdims=True).astype(jnp.int32)
 
         return devices.split(share)(positions, keys)
 

@@ -7,7 +7,8 @@ draw or loss); the loss is what it gives away, 2 from won to lost.
 All searches have one network, which is asked about a board and its mirror image, and equal
 simulations, and play without noise: SoG the likeliest move of its average policy, mctx's
 MuZero-style search the most visited one, its Gumbel search the winner of its halving. "sog, visits"
-is ours, not the paper's: the same search plays its most visited move.
+is ours, not the paper's: the same search plays its most visited move. The network is given empty
+squares where four would be complete, too, which it would have to learn.
 
 Source: Schmid et al. 2023 (Student of Games) for the search; Danihelka et al. 2022 for the Gumbel
 search; the solver is BitBully.
@@ -37,7 +38,7 @@ from experiments.sog_connect_four._board import (
     replay,
 )
 from experiments.sog_connect_four._mirror import both_ways, mirrored
-from experiments.sog_connect_four._searches import SEARCHES, SOLVER, best_moves
+from experiments.sog_connect_four._searches import ROW_NAMES, SEARCHES, SOLVER, best_moves
 from jaxsolve import learn, nets
 from jaxsolve.search import growing_resolver
 from jaxsolve.tree import pick
@@ -142,21 +143,23 @@ def main(
         positions = cut(games(), np.random.default_rng(1))
         values = known_values(positions, out / f"{kind}.npz")
         for search, s in [(UNIFORM, 0), *((x, s) for s in chosen.simulations for x in SEARCHES)]:
-            if (kind, search, s) in known:
-                rows.append(known[kind, search, s])
+            names = SEARCHES.get(search, (search,))
+            if all((kind, name, s) in known for name in names):
+                rows.extend(known[kind, name, s] for name in names)
                 continue
             if search != UNIFORM:
                 best_moves(search, net, s, positions[:1], chosen.batch)  # compiles
             start = time.perf_counter()
             if search == UNIFORM:
                 rng = np.random.default_rng(2)
-                moves = np.array([rng.choice(np.flatnonzero(v < 9)) for v in values])
+                moves = np.array([[rng.choice(np.flatnonzero(v < 9)) for v in values]])
             else:
                 moves = best_moves(search, net, s, positions, chosen.batch)
-            seconds = time.perf_counter() - start
-            rows.append(judged(values, moves) | {"positions": kind, "search": search, "sims": s})
-            rows[-1]["seconds"] = round(seconds, 2)
-            say(f"{kind}, {search}, s = {s}: {rows[-1]['optimal_share']:.3f} optimal")
+            seconds = round(time.perf_counter() - start, 2)
+            for name, played in zip(names, moves, strict=True):
+                row = {"positions": kind, "search": name, "sims": s, "seconds": seconds}
+                rows.append(judged(values, played) | row)
+                say(f"{kind}, {name}, s = {s}: {rows[-1]['optimal_share']:.3f} optimal")
             report.seconds = time.perf_counter() - begin
             report.save(out)
             if record:
@@ -279,7 +282,7 @@ def own_games(net: nets.Net, settings: Settings) -> np.ndarray:
         live = np.flatnonzero(~np.asarray(over(jnp.asarray(games))))
         if not len(live):
             break
-        games[live, ply] = best_moves("sog", net, s, games[live], settings.batch)
+        games[live, ply] = best_moves("sog", net, s, games[live], settings.batch)[0]
     return games
 
 
@@ -302,7 +305,7 @@ def _figure(rows: list[dict[str, Any]]) -> Any:
     kinds = list(dict.fromkeys(row["positions"] for row in rows))
     figure = Figure(figsize=(4 * len(kinds), 3.5), layout="constrained")
     for axes, kind in zip(figure.subplots(1, len(kinds), squeeze=False)[0], kinds, strict=True):
-        for search in SEARCHES:
+        for search in ROW_NAMES:
             mine = [r for r in rows if (r["positions"], r["search"]) == (kind, search)]
             x, y = [r["sims"] for r in mine], [r["optimal_share"] for r in mine]
             axes.plot(x, y, "o-", label=search)

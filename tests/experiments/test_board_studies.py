@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 from pathlib import Path
 
@@ -51,6 +52,35 @@ def test_moves_are_judged_by_the_value_of_the_game():
     assert row["value_loss"] == pytest.approx(1 / 3)
     with pytest.raises(ValueError, match="1 moves are not legal"):
         judged(values, np.array([3, 0, 0]))
+
+
+def test_planes_show_the_squares_that_complete_four():
+    """By trying a stone of each player on each empty square of 60 random positions."""
+    moves = cut(random_games(60), np.random.default_rng(0))
+
+    @jax.jit
+    @jax.vmap
+    def features(moves: jax.Array) -> jax.Array:
+        return connect_four().public_features(replay(moves))
+
+    seen = 0
+    for planes in np.asarray(features(jnp.asarray(moves))).reshape(-1, *PLANES):
+        empty = planes[..., :2].sum(-1) == 0
+        for player, (row, column) in itertools.product(range(2), np.argwhere(empty)):
+            board = planes[..., player].copy()
+            board[row, column] = 1
+            assert planes[row, column, 2 + player] == _has_four(board)
+            seen += _has_four(board)
+        assert not planes[..., 2:4][~empty].any()
+    assert seen > 20
+
+
+def _has_four(board: np.ndarray) -> bool:
+    """Returns whether there are four in a row through any square of a board without four before."""
+    lines = [*board, *board.T]
+    for turned in (board, board[:, ::-1]):
+        lines += [turned.diagonal(k) for k in range(-5, 7)]
+    return any("1111" in "".join(str(int(x)) for x in line) for line in lines)
 
 
 @pytest.mark.slow
