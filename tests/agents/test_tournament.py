@@ -19,6 +19,8 @@ from jaxsolve.cli._play import _from_rules
 from jaxsolve.cli._tournament import made, read_spec
 from jaxsolve.game import load_pgx
 
+DEBIAN = "apt-get install gnugo stockfish"
+
 GTP = """
 import sys
 moves = {moves!r}
@@ -155,15 +157,18 @@ def test_two_passes_and_openings(tmp_path: Path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("program", "game", "player", "moves"),
+    ("program", "source", "game", "player", "moves"),
     [
-        ("gnugo", 'game="pgx:go_9x9"', 'gtp="gnugo --mode gtp --level 1"', 12),
-        ("stockfish", 'game="pgx:chess"', 'uci="stockfish"\nlimit="nodes 20"', 8),
+        ("gnugo", DEBIAN, 'game="pgx:go_9x9"', 'gtp="gnugo --mode gtp --level 1"', 12),
+        ("stockfish", DEBIAN, 'game="pgx:chess"', 'uci="stockfish"\nlimit="nodes 20"', 8),
+        ("pachi", "github.com/pasky/pachi", 'game="pgx:go_9x9"', 'gtp="pachi -t =500"', 12),
     ],
 )
-def test_real_programs(tmp_path: Path, program: str, game: str, player: str, moves: int):
+def test_real_programs(
+    tmp_path: Path, program: str, source: str, game: str, player: str, moves: int
+):
     if shutil.which(program) is None:
-        pytest.skip(f"{program} is missing: apt-get install {program}")
+        pytest.skip(f"{program} is missing: {source}")
     path = tmp_path / "spec.toml"
     text = f'{game}\nmax_moves={moves}\n[[players]]\nname="x"\n{player}\n'
     path.write_text(text + '[[players]]\nname="random"\nagent="uniform"\n')
