@@ -64,9 +64,9 @@ FULL = (
     Match("klss", "depth-1", 60, 0.2, 59.5),
     Match("obscuro", "depth-1", 40, 0.2),
     Match("klss", "depth-1", 60, 1.0, 59.5),
-    Match("obscuro", "depth-2", 40, 1.0),
-    Match("klss", "depth-2", 40, 1.0),
     Match("obscuro", "klss", 220, 0.2, 85.1),
+    Match("obscuro", "depth-2", 200, 1.0),
+    Match("klss", "depth-2", 200, 1.0),
 )
 QUICK = (
     Match("klss", "random", 2, 0.2),
@@ -99,7 +99,7 @@ def main(
     recorded = RESULTS / f"{slug(device_name())}.games.jsonl"
     plan = plan or (QUICK if quick else FULL)
     report = Report("dark_chess_match", quick, 0.0, [], columns=COLUMNS, extra={"complete": False})
-    begin, kept = time.perf_counter(), out / "games.jsonl"
+    kept = out / "games.jsonl"
     out.mkdir(parents=True, exist_ok=True)
     source = recorded if record and not kept.exists() else kept
     played = [json.loads(x) for x in source.read_text().splitlines()] if source.exists() else []
@@ -110,7 +110,8 @@ def main(
         for k in range(m.games)
     ]
     waiting = [task for task in tasks if _key(task) not in known]
-    workers = max(1, min(len(os.sched_getaffinity(0)), len(waiting)))
+    cores = len(os.sched_getaffinity(0))
+    workers = max(1, min(cores, len(waiting)))
     context = multiprocessing.get_context("spawn")
     if waiting:
         print(f"{len(waiting)} games, {workers} at a time", flush=True)
@@ -121,7 +122,7 @@ def main(
                 lines = "".join(json.dumps(g) + "\n" for g in played).encode()
                 write_atomic(kept, lines)
                 report.rows = [row for m in plan if (row := _row(m, played))]
-                report.seconds = sum(g["took"] for g in played) / workers
+                report.seconds = sum(g["took"] for g in played) / cores
                 report.save(out)
                 if record:
                     report.record(RESULTS)
@@ -137,7 +138,7 @@ def main(
             raise
     report.rows = [row for m in plan if (row := _row(m, played))]
     report.extra["complete"] = True
-    report.seconds = report.seconds or time.perf_counter() - begin
+    report.seconds = sum(g["took"] for g in played) / cores
     report.save(out, figure=_figure(report.rows))
     if record:
         report.record(RESULTS)
@@ -240,7 +241,10 @@ def _figure(rows: list[dict[str, Any]]) -> Any:
     if paper:
         axes.plot(*zip(*paper, strict=True), "x", color="black", label="paper")
     axes.axvline(50, color="grey", linewidth=0.8)
-    names = [f"{r['agent']} v {r['opponent']} ({r['games']})" for r in rows]
+    names = [
+        f"{r['agent']} v {r['opponent']}, {r['seconds_per_move']:.1f} s ({r['games']})"
+        for r in rows
+    ]
     axes.set_yticks(place, names)
     axes.set_xlim(0, 102)
     axes.set_xlabel("points, % (games)")
