@@ -210,6 +210,7 @@ def train(
         q_recursive=0.1,
         epsilon=0.05,
         p_td1=0.5,
+        p_root=1.0,
         greedy_after=4,
         resign_below=-0.9,
         no_resign=0.2,

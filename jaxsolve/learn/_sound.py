@@ -58,6 +58,8 @@ class SelfPlaySettings:
         q_recursive: queries of a solver's search.
         epsilon: share of uniform play.
         p_td1: probability that the outcome becomes a target.
+        p_root: probability that, where the outcome does not, what the actor's own search says of
+            their private state does. Not in the paper.
         greedy_after: decisions after which the likeliest action is played; never if None.
         temperature: of the prior, where the network has a policy head.
         queue: queries that can wait; the oldest go first when there are more.
@@ -77,6 +79,7 @@ class SelfPlaySettings:
     q_recursive: float = 0.1
     epsilon: float = 0.0
     p_td1: float = 0.0
+    p_root: float = 0.0
     greedy_after: int | None = None
     temperature: float = 1.0
     resign_below: float | None = None
@@ -235,9 +238,11 @@ def sound_self_play(
         sends = sends & (queries.seen > 0)[:, None]
         queue, lost = _push(queue, queries, sends)
         td1 = jax.random.bernoulli(keys["td"], chosen.p_td1, (episodes,))
+        searched = jax.random.fold_in(keys["td"], 1)
+        rooted = jax.random.bernoulli(searched, chosen.p_root, (episodes,))
         examples = jax.tree.map(
             lambda *x: jnp.concatenate(x),
-            _of_episodes(told, net, played.before, td1),
+            _of_episodes(told, net, played.before, td1, rooted),
             _of_queries(told, net, solved, roots, beliefs, works),
         )
         # A model that says that players wait less than they do has searches elsewhere: stops runs.
@@ -324,18 +329,27 @@ Told = Callable[[PyTree], tuple[PyTree, PublicState]]
 """Public states as searches start from them -> (`Examples.public`, what a network is given)."""
 
 
-def _of_episodes(told: Told, net: Net, before: Trajectory, td1: Array) -> Examples:
-    """Returns decisions of the episodes as examples; the policy counts, the outcome with `td1`."""
+def _of_episodes(told: Told, net: Net, before: Trajectory, td1: Array, rooted: Array) -> Examples:
+    """Returns decisions of the episodes as examples.
+
+    The policy counts, and the outcome with `td1`, or else the search's value with `rooted`.
+    """
     public, state = told(before.root)
     met = before.pair[..., None] == jnp.arange(before.beliefs.shape[-1])
-    # Counterfactual values hold the chance of meeting the opponent's beliefs.
     sign = jnp.asarray([1, -1], before.outcome.dtype)
-    worth = before.outcome[:, None, None] * sign[:, None] * before.against
-    weight = (before.scored * td1)[:, None, None] * met
+    ended = before.scored * td1
+    searched = (1 - ended) * rooted * before.made
+    own = before.seat[:, None] == jnp.arange(2)
+    worth = jnp.where(
+        ended[:, None] > 0, before.outcome[:, None] * sign, before.worth[:, None] * own
+    )
+    # Counterfactual values hold the chance of meeting the opponent's beliefs.
+    values = worth[..., None] * before.against
+    weight = (ended[:, None] + searched[:, None] * own)[..., None] * met
     return Examples(
         public,
         before.beliefs,
-        jnp.where(met, worth, 0) / net.unit(state)[:, None, None],
+        jnp.where(met, values, 0) / net.unit(state)[:, None, None],
         before.policy,
         weight,
         before.made,
@@ -421,7 +435,7 @@ def _check(settings: SelfPlaySettings) -> None:
         )
     if settings.num_solvers < 0:
         raise ValueError(f"solvers={settings.solvers} must not be negative")
-    for name in ("epsilon", "p_td1"):
+    for name in ("epsilon", "p_td1", "p_root"):
         if not 0 <= getattr(settings, name) <= 1:
             raise ValueError(f"{name} is a share between 0 and 1, not {getattr(settings, name)}")
     if settings.resign_below is not None and not -1 <= settings.resign_below < 0:

@@ -29,6 +29,8 @@ class Trajectory(NamedTuple):
         policy: float [T, A, H], what was found for all private states.
         against: float [T, 2, H], each private state's probability of meeting the other's beliefs.
         pair: int32 [T, 2], the private states.
+        seat: int32 [T], who acted.
+        worth: float [T], what the search says that the actor's private state is worth to them.
         outcome: float [T], to player 0, once the episode is over.
         scored: float [T], 1 where the outcome says something: not of random openings.
         made: float [T], 1 where there is an entry.
@@ -39,6 +41,8 @@ class Trajectory(NamedTuple):
     policy: Array
     against: Array
     pair: Array
+    seat: Array
+    worth: Array
     outcome: Array
     scored: Array
     made: Array
@@ -124,6 +128,8 @@ def fresh_episode(
         policy=jnp.zeros((actions, hands), dtype),
         against=jnp.zeros((2, hands), dtype),
         pair=jnp.zeros(2, jnp.int32),
+        seat=zero,
+        worth=jnp.zeros((), dtype),
         outcome=jnp.zeros((), dtype),
         scored=jnp.zeros((), dtype),
         made=jnp.zeros((), dtype),
@@ -176,9 +182,8 @@ def play(
     action = jnp.where(greedy, jnp.argmax(odds), pick(odds, draws[0]))
     over, outcome, child, pair = step(transitions, row, public, episode.pair, action, draws[1])
     scale = transitions.scale[public]
-    resigned = episode.resigns & (
-        worth_at_focus(transitions, found, seat, hand) / scale < limits.resign_below
-    )
+    worth = worth_at_focus(transitions, found, seat, hand)
+    resigned = episode.resigns & (worth / scale < limits.resign_below)
     outcome = jnp.where(resigned, jnp.where(seat == 0, -scale, scale), outcome)
     cut = ~over & ~resigned & (episode.played + 1 >= limits.max_moves)
     ended = over | resigned | cut
@@ -191,6 +196,8 @@ def play(
         policy,
         transitions.weights.against(public, beliefs),
         episode.pair,
+        seat,
+        worth,
         outcome,
         (~opens).astype(outcome.dtype),
         jnp.ones((), outcome.dtype),
