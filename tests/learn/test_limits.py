@@ -19,11 +19,11 @@ from jaxsolve.search import growing_resolver
 PAPER = js.cfr_plus().simultaneous()
 
 
-def source_of(name: str, **options: Any) -> tuple[nets.Net, learn.Source]:
+def source_of(name: str, simulations: int = 2, **options: Any) -> tuple[nets.Net, learn.Source]:
     """A small network of a game, and self-play of four episodes."""
     rules = games.load(name)
     model, root = made_model(rules)
-    resolver = growing_resolver(model, PAPER, simulations=2, root=root, top=top_of(rules))
+    resolver = growing_resolver(model, PAPER, simulations=simulations, root=root, top=top_of(rules))
     module = nets.ValueNetwork(8, 1, actions=model.num_actions)
     net = nets.make_net(model, module, jax.random.key(0), uniform_play=False)
     return net, learn.sound_self_play(resolver, episodes=4, q_search=0.0, **options)
@@ -92,6 +92,37 @@ def test_random_openings_have_policies_and_no_outcomes():
             examples, state = step(net, state, jax.random.key(2 + k))
         assert examples.policy_weight.tolist() == [1.0] * 4  # decisions of nine moves ago
         assert examples.value_weight.max((1, 2)).tolist() == [share] * 4
+
+
+def test_what_searches_say_becomes_a_target():
+    """Random tic-tac-toe, searched to the end from five stones on: targets are minimax values."""
+    net, source = source_of("pgx:tic_tac_toe", simulations=60, p_root=1.0, opening=10**6)
+    state, step = source.init(jax.random.key(1)), jax.jit(source.sample)
+    seen = []
+    for k in range(21):
+        examples, state = step(net, state, jax.random.key(2 + k))
+        for n in np.flatnonzero(np.asarray(examples.policy_weight)):
+            mover, other = np.asarray(examples.public.features[n]).reshape(9, 2).T
+            weight, value = (
+                np.asarray(x[n, :, 0]) for x in (examples.value_weight, examples.values)
+            )
+            seat = int(mover.sum() + other.sum()) % 2
+            assert weight.tolist() == [seat == 0, seat == 1]
+            if mover.sum() + other.sum() >= 5:
+                seen.append((minimax(mover, other), float(value[seat])))
+    exact, said = np.array(seen).T
+    assert set(exact) == {-1, 0, 1}
+    assert np.abs(exact - said).max() < 0.1
+
+
+def minimax(mover: np.ndarray, other: np.ndarray) -> int:
+    """The value of a board of tic-tac-toe to the mover."""
+    lines = ("012", "345", "678", "036", "147", "258", "048", "246")
+    if any(all(other[int(k)] for k in line) for line in lines):
+        return -1
+    free = np.flatnonzero(mover + other == 0)
+    places = np.eye(9)
+    return max((-minimax(other, mover + places[k]) for k in free), default=0)
 
 
 @pytest.mark.long
