@@ -283,15 +283,10 @@ def sound_self_play(
         """Returns the searches of all actors, then of all solvers."""
         each = jnp.arange(episodes)
         mine = jax.tree.map(lambda x: x[each, seats], state.episodes.seats)
-        alone = subgame_of(blank, jnp.int32(0), resolver.alpha)
-        if hands == 1:  # nothing is hidden: searches start where the game is
-            acting = jax.tree.map(lambda x: _repeated(x, episodes), alone)
-            acting = acting._replace(root=state.episodes.root)
-        else:
-            acting = jax.vmap(lambda state, seat: subgame_of(state, seat, resolver.alpha))(
-                mine, seats
-            )
-        free = jax.tree.map(lambda x: _repeated(x, solvers), alone)
+        acting = jax.vmap(lambda state, seat: subgame_of(state, seat, resolver.alpha))(mine, seats)
+        free = jax.tree.map(
+            lambda x: _repeated(x, solvers), subgame_of(blank, jnp.int32(0), resolver.alpha)
+        )
         free = free._replace(root=roots, ranges=beliefs)
         prior = None
         if net.module.actions:

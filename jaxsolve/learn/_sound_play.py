@@ -210,8 +210,7 @@ def play(
     )
 
     mine, tree = jax.tree.map(lambda x: x[seat], episode.seats), engine.tree(found)
-    path = jnp.full_like(mine.path_to_focus, -1) if engine.hands == 1 else mine.path_to_focus
-    mine = follow(engine, at_root(mine), tree, path)
+    mine = follow(engine, at_root(mine), tree, mine.path_to_focus)
     seats, trees = jax.tree.map(
         lambda both, x: both.at[seat].set(x), (episode.seats, episode.trees), (mine, tree)
     )

@@ -67,6 +67,11 @@ class FixedEngine:
         """Trees are those of their roots."""
         return False
 
+    @property
+    def step(self) -> None:
+        """Searches go on where the last tree ended."""
+        return None
+
     def key_of(self, level: PRNGKey, number: Array) -> PRNGKey:
         """See `SearchEngine`."""
         return jax.random.fold_in(jax.random.fold_in(level, 0), number)

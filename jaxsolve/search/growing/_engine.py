@@ -10,6 +10,7 @@ counterfactual values over the iterations of the last search.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -65,6 +66,17 @@ class GrowingEngine:
     def grows_at_focus(self) -> bool:
         """Trees grow below the focus only."""
         return True
+
+    @property
+    def step(self) -> Callable[[Any, Array], Any] | None:
+        """Where nothing is hidden."""
+        return self._child if self.hands == 1 else None
+
+    def _child(self, root: Any, child: Array) -> Any:
+        model, zero = self.options.model, jnp.zeros((), jnp.int32)
+        store, public = model.start(root, 1, jnp.zeros(()).dtype)
+        store, row = model.open(store, public, zero, jnp.bool_(True))
+        return model.root_of(store, model.transitions(store).child[row, child])
 
     def key_of(self, level: PRNGKey, number: Array) -> PRNGKey:
         """See `SearchEngine`."""

@@ -4,7 +4,8 @@ Source: Moravcik et al. 2017 (DeepStack); Schmid et al. 2023 (Student of Games),
 re-solving". A player keeps the tree of their last search. While the game goes on inside it, the
 next search starts at the current public state, with the ranges and the promised values of that
 tree. Once the game has left the tree, the next search starts at the last public state inside, and
-the path from there to the current one grows.
+the path from there to the current one grows. Where nothing is hidden, trees that grow always start
+at the current public state.
 
 The same three functions are stepped by agents (one match), by self-play (many episodes) and by
 `resolve_game` (every public state of a listed game), over any `SearchEngine`.
@@ -12,6 +13,7 @@ The same three functions are stepped by agents (one match), by self-play (many e
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import jax
@@ -86,6 +88,13 @@ class SearchEngine(Protocol):
     @property
     def random(self) -> bool:
         """Whether a search needs a key."""
+
+    @property
+    def step(self) -> Callable[[PyTree, Array], PyTree] | None:
+        """What gives a child of a public state, for a search that starts there without ranges.
+
+        None where searches may have to start above, as where something is hidden.
+        """
 
     def key_of(self, level: PRNGKey, number: Array) -> PRNGKey:
         """Returns what draws all that is random in one of many searches that share a key."""
@@ -208,7 +217,7 @@ def advance(engine: SearchEngine, state: ResolvingState, tree: Any, child: Array
     below = engine.below(tree, jnp.maximum(state.at, 0), child)
     inside = (state.at >= 0) & below.inside
     longer = state.path_to_focus.at[state.length].set(child, mode="drop")
-    return ResolvingState(
+    after = ResolvingState(
         root=choose(inside, below.root, state.root),
         ranges=jnp.where(inside, below.ranges, state.ranges),
         promised=jnp.where(inside, below.values, state.promised),
@@ -217,6 +226,10 @@ def advance(engine: SearchEngine, state: ResolvingState, tree: Any, child: Array
         length=jnp.where(inside, 0, state.length + 1),
         at=jnp.where(inside, below.at, -1),
     )
+    if engine.step is None:
+        return after
+    # From above, a child that the opponent soon leaves alone has averages of the first iterations.
+    return choose(inside, after, init(engine, engine.step(state.root, child)))
 
 
 def follow(engine: SearchEngine, state: ResolvingState, tree: Any, path: Array) -> ResolvingState:
