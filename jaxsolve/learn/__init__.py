@@ -16,8 +16,6 @@ from jaxsolve.learn._presets import Preset as Preset
 from jaxsolve.learn._presets import preset as preset
 from jaxsolve.learn._queries import mixed as mixed
 from jaxsolve.learn._queries import search_queries as search_queries
-from jaxsolve.learn._sound import SelfPlaySettings as SelfPlaySettings
-from jaxsolve.learn._sound import sound_self_play as sound_self_play
 from jaxsolve.learn._train import NonFiniteError as NonFiniteError
 from jaxsolve.learn._train import Trained as Trained
 from jaxsolve.learn._train import TrainState as TrainState
@@ -27,3 +25,5 @@ from jaxsolve.learn._validate import Errors as Errors
 from jaxsolve.learn._validate import HeldOut as HeldOut
 from jaxsolve.learn._validate import errors as errors
 from jaxsolve.learn._validate import held_out as held_out
+from jaxsolve.learn.sound import SelfPlaySettings as SelfPlaySettings
+from jaxsolve.learn.sound import sound_self_play as sound_self_play

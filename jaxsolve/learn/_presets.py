@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 from jaxsolve.learn._plan import Plan
-from jaxsolve.learn._sound import SelfPlaySettings
+from jaxsolve.learn.sound import SelfPlaySettings
 from jaxsolve.nets import ValueNetwork
 
 

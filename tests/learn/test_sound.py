@@ -22,8 +22,9 @@ import games
 import jaxsolve as js
 from jaxsolve import learn, nets
 from jaxsolve.evaluate import respond
-from jaxsolve.learn import _sound, _sound_play, _train
+from jaxsolve.learn import _train
 from jaxsolve.learn._board import tensorboard
+from jaxsolve.learn.sound import _play, _queue, _search
 from jaxsolve.public import PublicTable, public_table, rules_model
 from jaxsolve.search import growing_resolver, resolve_game, solve_whole
 from jaxsolve.search.growing._solve import growing_search
@@ -238,14 +239,14 @@ def test_uniform_episodes_see_what_uniform_play_reaches(name: str):
             seat = rows.actor[subgame_class]
             options = rows.legal[subgame_class, :, pair[seat]]
             action = (act * options.sum()).astype(jnp.int32)
-            ended, outcome, child, after = _sound_play.step(
+            ended, outcome, child, after = _play.step(
                 rows, subgame_class, subgame_class, pair, action, chance
             )
             seen = jnp.where(over, where.num_classes, subgame_class)
             state = (rows.child[subgame_class, child], after, over | ended)
             return state, (seen, jnp.where(over, 0, outcome))
 
-        pair = _sound_play.deal(engine, jnp.int32(0), rows.factor.dtype, start)
+        pair = _play.deal(engine, jnp.int32(0), rows.factor.dtype, start)
         first = (jnp.int32(0), pair, jnp.bool_(False))
         (_, _, over), seen = jax.lax.scan(move, first, jax.random.uniform(moves, (longest, 2)))
         return over, seen
@@ -275,7 +276,7 @@ def test_tensorboard_is_written_where_it_is_installed(tmp_path: Path, monkeypatc
 
 
 def test_the_queue_is_first_in_first_out_and_loses_the_oldest():
-    queue = _sound.Queue(jnp.zeros(5, jnp.int32), jnp.zeros((5, 2, 1)), jnp.int32(0), jnp.int32(0))
+    queue = _queue.Queue(jnp.zeros(5, jnp.int32), jnp.zeros((5, 2, 1)), jnp.int32(0), jnp.int32(0))
     want: list[int] = []
     rng = np.random.default_rng(0)
     number, lost = 0, 0
@@ -283,13 +284,13 @@ def test_the_queue_is_first_in_first_out_and_loses_the_oldest():
         subgame_class = jnp.arange(number, number + 4).reshape(2, 2)
         sends = rng.random((2, 2)) < 0.6
         beliefs = jnp.broadcast_to(subgame_class[..., None, None], (2, 2, 2, 1)).astype(float)
-        queries = _sound.Queries(jnp.zeros(2), subgame_class, beliefs)
-        queue, gone = _sound._push(queue, queries, jnp.asarray(sends))
+        queries = _search.Queries(jnp.zeros(2), subgame_class, beliefs)
+        queue, gone = _queue.push(queue, queries, jnp.asarray(sends))
         want += [int(k) for k in np.asarray(subgame_class)[sends]]
         lost += max(len(want) - 5, 0)
         assert int(gone) == max(len(want) - 5, 0)
         want = want[-5:]
-        classes, told, there, queue = _sound._pop(queue, 2)
+        classes, told, there, queue = _queue.pop(queue, 2)
         got, want = want[:2], want[2:]
         assert [int(k) for k, t in zip(classes, there, strict=True) if t] == got
         np.testing.assert_array_equal(np.asarray(told)[: len(got), 0, 0], got)

@@ -1,7 +1,7 @@
 """Sound self-play: episodes of continual re-solving, and their queries solved.
 
 Source: Schmid et al. 2023 (Student of Games), "Data generation via sound self-play" and algorithm 2
-of the supplement. Actors play episodes in which both seats re-solve (`_sound_play`); every search
+of the supplement. Actors play episodes in which both seats re-solve (`_play`); every search
 logs what it asks the network, and some of that goes to a queue; solvers take queries from it, solve
 them with fixed beliefs by GT-CFR, and send some queries of their own back. Examples are
 
@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -26,15 +25,17 @@ import jax.numpy as jnp
 
 from jaxsolve import devices
 from jaxsolve.learn._data import Examples, Source, draw_beliefs
-from jaxsolve.learn._sound_play import (
+from jaxsolve.learn.sound._examples import of_episodes, of_queries
+from jaxsolve.learn.sound._play import (
     Episode,
     Limits,
-    Trajectory,
     fresh_episode,
     play,
     state_at,
 )
-from jaxsolve.learn._sound_search import Queries, logged_search
+from jaxsolve.learn.sound._queue import Queue, pop, push, sent
+from jaxsolve.learn.sound._search import Queries, logged_search
+from jaxsolve.learn.sound._settings import SelfPlaySettings, check
 from jaxsolve.nets import Net, policy_prior
 from jaxsolve.public import ListedModel, PublicState
 from jaxsolve.search.growing import GrowingEngine, Grown
@@ -45,72 +46,6 @@ from jaxsolve.values import check_value
 
 NEVER = 1 << 30
 """More decisions than any game has."""
-
-
-@dataclasses.dataclass(frozen=True)
-class SelfPlaySettings:
-    """Settings of sound self-play; the names of table S2 of the paper.
-
-    Attributes:
-        episodes: E, side by side.
-        solvers: S, queries solved in a step; by default as many as come in, in the mean.
-        q_search: queries of an actor's search that are kept, in the mean.
-        q_recursive: queries of a solver's search.
-        epsilon: share of uniform play.
-        p_td1: probability that the outcome becomes a target.
-        p_root: probability that, where the outcome does not, what the actor's own search says of
-            their private state does. Not in the paper.
-        greedy_after: decisions after which the likeliest action is played; never if None.
-        temperature: of the prior, where the network has a policy head.
-        queue: queries that can wait; the oldest go first when there are more.
-        resign_below: a player gives up where a search says that their private state is worth less,
-            in units of the largest payoff; nobody does if None.
-        no_resign: share of episodes in which nobody does; None for none of them.
-        max_moves: decisions after which an episode is a draw; none if None.
-        opening: an episode begins with random decisions, of each number from 0 to this one as
-            often; outcomes are no targets there. Not in the paper.
-        fill: solvers without a query solve random beliefs of a random public state. Not in the
-            paper.
-    """
-
-    episodes: int = 32
-    solvers: int | None = None
-    q_search: float = 0.3
-    q_recursive: float = 0.1
-    epsilon: float = 0.0
-    p_td1: float = 0.0
-    p_root: float = 0.0
-    greedy_after: int | None = None
-    temperature: float = 1.0
-    resign_below: float | None = None
-    no_resign: float | None = None
-    max_moves: int | None = None
-    opening: int = 0
-    queue: int = 4096
-    fill: bool = False
-
-    @property
-    def num_solvers(self) -> int:
-        """S."""
-        if self.solvers is not None:
-            return self.solvers
-        return math.ceil(self.episodes * self.q_search / (1 - self.q_recursive))
-
-
-class Queue(NamedTuple):
-    """Queries that wait, a ring (R at most).
-
-    Attributes:
-        root: public states, as searches may start from them, leading axis R.
-        beliefs: float [R, 2, H].
-        taken: int32 [], where the oldest is.
-        waiting: int32 [], how many.
-    """
-
-    root: PyTree
-    beliefs: Array
-    taken: Array
-    waiting: Array
 
 
 class SoundState(NamedTuple):
@@ -160,7 +95,7 @@ def sound_self_play(
         ValueError: a number makes no sense; says which.
     """
     chosen = dataclasses.replace(settings or SelfPlaySettings(), **options)
-    _check(chosen)
+    check(chosen)
     engine, first = resolver.engine, resolver.root
     search, model, hands = engine.options, engine.options.model, engine.hands
     episodes, solvers = chosen.episodes, chosen.num_solvers
@@ -204,7 +139,7 @@ def sound_self_play(
         names = ("search", "play", "count", "fill", "td")
         check_value(net, model)
         keys = dict(zip(names, jax.random.split(key, len(names)), strict=True))
-        roots, beliefs, there, queue = _pop(state.queue, solvers)
+        roots, beliefs, there, queue = pop(state.queue, solvers)
         roots = jax.vmap(lambda t, root: choose(t, root, first))(there, roots)
         if chosen.fill:
             which, how = jax.random.split(keys["fill"])
@@ -234,16 +169,16 @@ def sound_self_play(
                 limits=limits,
             )
         )(state.episodes, seats, acted, jax.random.split(keys["play"], episodes))
-        sends = _counts(keys["count"], chosen, works, episodes, slots)
+        sends = sent(keys["count"], chosen, works, episodes, slots)
         sends = sends & (queries.seen > 0)[:, None]
-        queue, lost = _push(queue, queries, sends)
+        queue, lost = push(queue, queries, sends)
         td1 = jax.random.bernoulli(keys["td"], chosen.p_td1, (episodes,))
         searched = jax.random.fold_in(keys["td"], 1)
         rooted = jax.random.bernoulli(searched, chosen.p_root, (episodes,))
         examples = jax.tree.map(
             lambda *x: jnp.concatenate(x),
-            _of_episodes(told, net, played.before, td1, rooted),
-            _of_queries(told, net, solved, roots, beliefs, works),
+            of_episodes(told, net, played.before, td1, rooted),
+            of_queries(told, net, solved, roots, beliefs, works),
         )
         # A model that says that players wait less than they do has searches elsewhere: stops runs.
         values = jnp.where((waited > engine.longest_path).any(), jnp.nan, examples.values)
@@ -325,133 +260,9 @@ def sound_self_play(
     return Source(init, sample, episodes + solvers, states_of, counts, about)
 
 
-Told = Callable[[PyTree], tuple[PyTree, PublicState]]
-"""Public states as searches start from them -> (`Examples.public`, what a network is given)."""
-
-
-def _of_episodes(told: Told, net: Net, before: Trajectory, td1: Array, rooted: Array) -> Examples:
-    """Returns decisions of the episodes as examples.
-
-    The policy counts, and the outcome with `td1`, or else the search's value with `rooted`.
-    """
-    public, state = told(before.root)
-    met = before.pair[..., None] == jnp.arange(before.beliefs.shape[-1])
-    sign = jnp.asarray([1, -1], before.outcome.dtype)
-    ended = before.scored * td1
-    searched = (1 - ended) * rooted * before.made
-    own = before.seat[:, None] == jnp.arange(2)
-    worth = jnp.where(
-        ended[:, None] > 0, before.outcome[:, None] * sign, before.worth[:, None] * own
-    )
-    # Counterfactual values hold the chance of meeting the opponent's beliefs.
-    values = worth[..., None] * before.against
-    weight = (ended[:, None] + searched[:, None] * own)[..., None] * met
-    return Examples(
-        public,
-        before.beliefs,
-        jnp.where(met, values, 0) / net.unit(state)[:, None, None],
-        before.policy,
-        weight,
-        before.made,
-    )
-
-
-def _of_queries(
-    told: Told, net: Net, solved: Grown, roots: PyTree, beliefs: Array, works: Array
-) -> Examples:
-    public, state = told(roots)
-    weight = works.astype(beliefs.dtype)
-    values = solved.root_values / net.unit(state)[:, None, None]
-    # What an idle solver finds must not stop a run.
-    values = jnp.where(works[:, None, None], values, 0)
-    every = jnp.broadcast_to(weight[:, None, None], values.shape)
-    return Examples(public, beliefs, values, solved.average[:, 0], every, weight)
-
-
 def _repeated(array: Array, count: int) -> Array:
     return jnp.broadcast_to(array, (count, *jnp.shape(array))).copy()
 
 
 def _split(tree: Any, count: int) -> tuple[Any, Any]:
     return jax.tree.map(lambda x: x[:count], tree), jax.tree.map(lambda x: x[count:], tree)
-
-
-def _counts(
-    key: PRNGKey, settings: SelfPlaySettings, works: Array, lanes: int, slots: int
-) -> Array:
-    """Returns bool [E + S, L], which picks of each search are sent to the queue."""
-    mean = jnp.where(
-        jnp.arange(lanes + len(works)) < lanes, settings.q_search, settings.q_recursive
-    )
-    draw = jax.random.uniform(key, mean.shape)
-    count = jnp.floor(mean) + (draw < mean - jnp.floor(mean))
-    active = jnp.concatenate([jnp.ones(lanes, bool), works])
-    return (jnp.arange(slots) < count[:, None]) & active[:, None]
-
-
-def _pop(queue: Queue, count: int) -> tuple[PyTree, Array, Array, Queue]:
-    """Returns (public states [S], beliefs [S, 2, H], whether there is one [S], what waits)."""
-    room, each = len(queue.beliefs), jnp.arange(count)
-    at = (queue.taken + each) % room
-    number = jnp.minimum(queue.waiting, count)
-    left = queue._replace(taken=(queue.taken + number) % room, waiting=queue.waiting - number)
-    roots = jax.tree.map(lambda x: x[at], queue.root)
-    return roots, queue.beliefs[at], each < queue.waiting, left
-
-
-def _push(queue: Queue, queries: Queries, sends: Array) -> tuple[Queue, Array]:
-    """Returns (what waits, how many were lost): the new ones [N, L] that are sent come last."""
-    room, flat = len(queue.beliefs), sends.reshape(-1)
-    rank = jnp.cumsum(flat) - flat
-    at = jnp.where(flat, (queue.taken + queue.waiting + rank) % room, room)
-    count = queue.waiting + flat.sum()
-    over = jnp.maximum(count - room, 0)
-
-    def put(ring: Array, new: Array) -> Array:
-        return ring.at[at].set(new.reshape(flat.size, *ring.shape[1:]), mode="drop")
-
-    return Queue(
-        jax.tree.map(put, queue.root, queries.root),
-        put(queue.beliefs, queries.beliefs),
-        (queue.taken + over) % room,
-        count - over,
-    ), over
-
-
-def _check(settings: SelfPlaySettings) -> None:
-    if settings.episodes < 1 or settings.queue < 1:
-        raise ValueError(
-            f"episodes={settings.episodes} and queue={settings.queue} must be positive"
-        )
-    if min(settings.q_search, settings.q_recursive) < 0:
-        raise ValueError(
-            f"q_search={settings.q_search} and q_recursive={settings.q_recursive} are numbers of "
-            "queries, 0 or more"
-        )
-    if settings.solvers is None and settings.q_recursive >= 1:
-        raise ValueError(
-            f"with q_recursive={settings.q_recursive} every solved query makes as many new ones, "
-            "and the queue never ends; use less than 1, or say how many solvers there are"
-        )
-    if settings.num_solvers < 0:
-        raise ValueError(f"solvers={settings.solvers} must not be negative")
-    for name in ("epsilon", "p_td1", "p_root"):
-        if not 0 <= getattr(settings, name) <= 1:
-            raise ValueError(f"{name} is a share between 0 and 1, not {getattr(settings, name)}")
-    if settings.resign_below is not None and not -1 <= settings.resign_below < 0:
-        raise ValueError(
-            f"resign_below={settings.resign_below} is a share of the largest payoff that is lost: "
-            "-1 to 0, such as -0.9"
-        )
-    if not 0 <= (settings.no_resign or 0) <= 1:
-        raise ValueError(f"no_resign is a share between 0 and 1, not {settings.no_resign}")
-    if settings.max_moves is not None and settings.max_moves < 1:
-        raise ValueError(f"max_moves={settings.max_moves} must be positive, or None")
-    if settings.opening < 0:
-        raise ValueError(f"opening={settings.opening} is a number of decisions, 0 or more")
-    if not settings.temperature > 0:
-        raise ValueError(f"temperature must be positive, not {settings.temperature}")
-    sent = settings.episodes * max(1, math.ceil(settings.q_search))
-    sent += settings.num_solvers * max(1, math.ceil(settings.q_recursive))
-    if settings.queue < sent:
-        raise ValueError(f"a queue of {settings.queue} does not hold the {sent} queries of a step")
