@@ -198,6 +198,7 @@ def _searching(
             *(rules, mind.seat, mind.memory, states, values, mind.search),
             capacity=capacity,
             wanted=positions,
+            most=max(positions // 2, 1) if frozen else None,
             gadget=gadget,
             frozen=frozen,
             seed=int(rng.integers(2**31)),

@@ -78,6 +78,7 @@ struct JaxsolvePositions {
   std::vector<Sequence> sequences;
   std::unordered_map<std::pair<uint64_t, int>, int64_t, KeyHash> known;
   int64_t iterations = 0;
+  int64_t grown = 0;  // iterations before the tree last grew; averages are of those since
 
   int64_t size() const { return static_cast<int64_t>(parent.size()); }
   double Edge(int64_t i) const { return sequence[i] < 0 ? odds[i] : sequences[sequence[i]].strategy; }
@@ -85,6 +86,8 @@ struct JaxsolvePositions {
   // Reads the nodes from the last known one to `count`.
   void Extend(const JaxsolveNodes& nodes, int64_t count) {
     const int64_t before = size();
+    grown = iterations;
+    for (Sequence& s : sequences) s.average = 0;
     for (auto* x : {&parent, &width, &chooser, &infoset, &sequence}) x->resize(count, 0);
     first.resize(count, -1);
     for (auto* x : {&odds, &value, &reach, &own, &flow}) x->resize(count, 0);
@@ -193,7 +196,7 @@ struct JaxsolvePositions {
         flow[u] += flow[i];
       }
     }
-    const double w = static_cast<double>(iterations + 1) * (iterations + 1);
+    const double t = static_cast<double>(iterations - grown + 1);
     const double kept = Kept();
     for (Infoset& set : infosets) {
       if (set.player != player) continue;
@@ -202,7 +205,7 @@ struct JaxsolvePositions {
       for (int32_t k = 0; k < set.width; ++k) mean += s[k].strategy * s[k].gain;
       for (int32_t k = 0; k < set.width; ++k) {
         if (set.mass > 0) s[k].worth = s[k].gain / set.mass;
-        s[k].average += w * own[set.first] * s[k].strategy;
+        s[k].average += t * t * own[set.first] * s[k].strategy;
         s[k].instant = s[k].gain - mean;
         s[k].regret = Positive(kept * s[k].regret + s[k].instant);
         total += Positive(s[k].regret + s[k].instant);
@@ -362,7 +365,8 @@ void JaxsolvePositionsRestore(JaxsolvePositions* p, const double* regret, const 
   }
 }
 
-// Writes what nodes [N] and classes [J] have: edges by current and average strategy, regrets.
+// Writes what nodes [N] and classes [J] have: edges by current and average strategy (the current
+// one where there is no average), regrets.
 void JaxsolvePositionsRead(const JaxsolvePositions* p, double* current, double* average,
                            double* regret, int32_t* infoset, double* enter, double* pick,
                            double* gain) {
@@ -376,7 +380,7 @@ void JaxsolvePositionsRead(const JaxsolvePositions* p, double* current, double* 
     const Infoset& set = p->infosets[p->infoset[p->parent[i]]];
     double total = 0;
     for (int32_t k = 0; k < set.width; ++k) total += p->sequences[set.begin + k].average;
-    average[i] = total > 0 ? p->sequences[s].average / total : 1.0 / set.width;
+    if (total > 0) average[i] = p->sequences[s].average / total;
   }
   for (size_t j = 0; j < p->classes.size(); ++j) {
     enter[j] = p->classes[j].enter;

@@ -62,6 +62,30 @@ def test_native_and_plain_solvers_have_the_same_numbers_while_the_tree_grows(gad
     assert int(tree.num_nodes) > 50
 
 
+def test_averages_are_of_the_tree_that_is_there():
+    """Of iterations since it grew, by their squares; without any, they are what is played."""
+    game, tree = games.load("kuhn"), knowledge.start_tree(games.load("kuhn"), 64)
+    for count in (1, 3, 6):  # deals, then the first bets
+        leaves = np.flatnonzero(~np.asarray(tree.opened)[: int(tree.num_nodes)])
+        some = np.pad(leaves[:count], (0, 8 - len(leaves[:count])), constant_values=64)
+        tree = knowledge.grow(game, tree, some, 8 * game.num_actions, lambda state: 0.1)
+    solver = knowledge.growing_solver(tree, knowledge.single_root())
+    solver.iterate(5)
+    tree = knowledge.grow_breadth_first(game, tree)
+    solver.extend(tree)
+    read, n = solver.read(), int(tree.num_nodes)
+    np.testing.assert_array_equal(read.average, read.current)
+    played, above = [], np.asarray(tree.parent)[:n]
+    first = (np.asarray(tree.actor)[above] == 0) & (np.asarray(tree.depth)[:n] == 3)
+    assert first.sum() == 12
+    for _ in range(4):
+        played.append(solver.read().current[first])
+        solver.iterate(1)
+    assert np.ptp(played, axis=0).max() > 0.01
+    mean = np.average(played, axis=0, weights=[1, 4, 9, 16])
+    np.testing.assert_allclose(solver.read().average[first], mean)
+
+
 @pytest.mark.parametrize(("name", "value"), [("kuhn", -1 / 18), (KINGS, 0.5)])
 def test_a_whole_tree_is_solved(name: str, value: float):
     """Kuhn's value is known; the other one by the linear program of tests/games."""

@@ -27,6 +27,7 @@ class PlainSolver:
     def __init__(self, roots: Roots, discount: float = 0.0):
         self.roots, self.num_nodes, self.iterations = roots, 0, 0
         self.discount = discount
+        self.grown = 0  # iterations before the tree last grew; averages are of those since
         j = len(roots.share)
         self.enter, self.pick = np.full(j, 0.5), np.full(j, 1 / j)
         self.in_regret, self.out_regret, self.pick_regret = np.zeros(j), np.zeros(j), np.zeros(j)
@@ -45,7 +46,8 @@ class PlainSolver:
     def extend(self, tree: PositionTree) -> None:
         """See `GrowingSolver`."""
         old, n = self.num_nodes, int(tree.num_nodes)
-        self.num_nodes = n
+        self.num_nodes, self.grown = n, self.iterations
+        self.table[:, self.AVERAGE] = 0
         self.parent = np.asarray(tree.parent)[:n].astype(np.int64)
         self.actor = np.asarray(tree.actor)[:n].copy()
         self.odds = np.asarray(tree.odds)[:n].astype(np.float64)
@@ -132,7 +134,7 @@ class PlainSolver:
             np.add.at(
                 flow, self.parent[level], flow[level] * np.where(mine[level], edge[level], 1.0)
             )
-        t, table, kept = (self.iterations + 1) ** 2, self.table, self._kept()
+        t, table, kept = self.iterations - self.grown + 1, self.table, self._kept()
         if len(table):
             at = mine & (self.sequence >= 0)
             table[:, self.GAIN] = np.bincount(self.sequence[at], flow[at], len(table))
@@ -146,7 +148,7 @@ class PlainSolver:
             rows = table[begin : begin + width]
             if mass[k] > 0:
                 rows[:, self.WORTH] = rows[:, self.GAIN] / mass[k]
-            rows[:, self.AVERAGE] += t * own[self.first[k]] * rows[:, self.PLAY]
+            rows[:, self.AVERAGE] += t**2 * own[self.first[k]] * rows[:, self.PLAY]
             rows[:, self.CHANGE] = rows[:, self.GAIN] - rows[:, self.PLAY] @ rows[:, self.GAIN]
             rows[:, self.REGRET] = np.maximum(kept * rows[:, self.REGRET] + rows[:, self.CHANGE], 0)
             rows[:, self.PLAY] = _matched(rows[:, self.REGRET] + rows[:, self.CHANGE])
@@ -228,7 +230,9 @@ class PlainSolver:
         for begin, width in zip(self.begin, self.width, strict=True):
             total = self.table[begin : begin + width, self.AVERAGE]
             mean[begin : begin + width] = (
-                total / total.sum() if total.sum() > 0 else np.full(width, 1 / width)
+                total / total.sum()
+                if total.sum() > 0
+                else self.table[begin : begin + width, self.PLAY]
             )
         average[at] = mean[self.sequence[at]]
         regret[at] = self.table[self.sequence[at], self.REGRET]

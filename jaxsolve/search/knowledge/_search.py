@@ -2,9 +2,9 @@
 
 `growth="one_sided"`: players take turns in exploring; leaves are drawn where the explorer looks
 around and the other plays as it does now (Zhang & Sandholm 2025, arXiv 2506.01242).
-`growth="deepening"`: at depth d all leaves above d open that one of the players comes to, and those
-deeper if both do (after Zhang & Sandholm 2021, appendix D, which opens one child where one player
-comes; here all children of a node open together).
+`growth="deepening"`: leaves above depth d open that both players come to as they play now, and
+those above d - 1 that one of them does; then d grows (after Zhang & Sandholm 2021, appendix D,
+which opens one child where one player comes; here all children of a node open together).
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ class Searched(NamedTuple):
         value: to P.
         before: for the next turn.
         nodes, infosets, positions, depth, iterations: how much was searched.
+        carried: nodes of the last turn's tree.
         seconds: it took.
     """
 
@@ -83,6 +84,7 @@ class Searched(NamedTuple):
     nodes: int
     infosets: int
     positions: int
+    carried: int
     depth: int
     iterations: int
     seconds: float
@@ -163,6 +165,7 @@ def search_turn(
         nodes=len(nodes.parent),
         infosets=grower.solver.num_infosets,
         positions=len(turn.own),
+        carried=turn.carried,
         depth=len(nodes.levels) - 1,
         iterations=grower.iterations,
         seconds=grower.clock.spent(),
@@ -282,12 +285,12 @@ def _deepening(grower: _Grower, seed: int) -> None:
             return
         start = np.zeros(len(nodes.parent))
         start[grower.roots.node] = grower.roots.weight
-        comes = [reach_of(nodes, read.average, i, start=start) > 0 for i in (0, 1)]
-        above = np.asarray(grower.tree.depth)[: len(nodes.parent)] < depth
+        comes = [reach_of(nodes, read.current, i, start=start) > 0 for i in (0, 1)]
+        level = np.asarray(grower.tree.depth)[: len(nodes.parent)]
         both, one = comes[0] & comes[1], comes[0] | comes[1]
-        leaves = np.flatnonzero(wait & (both & above | one & above))
+        leaves = np.flatnonzero(wait & (both & (level < depth) | one & (level < depth - 1)))
         if not len(leaves):
-            leaves, depth = np.flatnonzero(wait & both), depth + 1
+            leaves, depth = np.flatnonzero(wait & both & (level <= depth)), depth + 1
         if not len(leaves):
             leaves = np.flatnonzero(wait & one)
         if len(leaves):

@@ -83,6 +83,7 @@ def begin_turn(
     *,
     capacity: int,
     wanted: int = 256,
+    most: int | None = None,
     gadget: str = "both",
     frozen: bool = False,
     seed: int = 0,
@@ -98,6 +99,8 @@ def begin_turn(
         before: the search of P's last turn, None where there is none.
         capacity: N, places for nodes.
         wanted: positions of I; where the old tree has fewer, drawn ones are added.
+        most: positions of I after which no more infostates of O stay of the old tree, those first
+            that O is likeliest to come to; None for all of them.
         gadget: one of `GADGETS`.
         frozen: P's play stays in nodes that are not in I, and below.
         seed: of fingerprints of drawn positions.
@@ -106,7 +109,11 @@ def begin_turn(
         ValueError: there is neither a position nor a node of the old tree.
     """
     sign = 1.0 - 2.0 * player
-    old = None if before is None else _cut(before, player, memory, capacity // 2)
+    old = (
+        None
+        if before is None
+        else _cut(before, player, memory, capacity // 2, capacity if most is None else most)
+    )
     kept = np.zeros(0, np.int64) if old is None else old.kept
     have = 0 if old is None else len(old.own)
     known = set() if old is None else old.states()
@@ -211,8 +218,11 @@ class _Old(NamedTuple):
         return set(_names(jax.tree.map(lambda x: np.asarray(x)[at], self.worlds)))
 
 
-def _cut(before: Before, player: int, memory: np.ndarray, most: int) -> _Old | None:
-    """Returns what an old tree says about an infoset, None where it has no node of it."""
+def _cut(before: Before, player: int, memory: np.ndarray, room: int, most: int) -> _Old | None:
+    """Returns what an old tree says about an infoset, None where it has no node of it.
+
+    It has at most `room` nodes, and no class that begins after `most` positions of the infoset.
+    """
     nodes, other = positions_of(before.tree), 1 - player
     name = np.uint64(memory[0]) << np.uint64(32) | np.uint64(memory[1])
     mine = (nodes.memory[:, player] == name) & (nodes.actor == player)
@@ -237,7 +247,8 @@ def _cut(before: Before, player: int, memory: np.ndarray, most: int) -> _Old | N
     below = nodes.below(_set(nodes, root))
     size = np.bincount(_class_of(nodes, root, klass)[below], minlength=len(classes))
     order = np.lexsort((-arrives, mass <= 0))
-    fits = (np.cumsum(size[order]) <= most) & (mass[order] > 0)
+    own = np.bincount(klass[mine[root]], minlength=len(classes))[order]
+    fits = (np.cumsum(size[order]) <= room) & (np.cumsum(own) - own < most) & (mass[order] > 0)
     stays = np.zeros(len(classes), bool)
     stays[order[fits]] = True
     root, klass = root[stays[klass]], klass[stays[klass]]
