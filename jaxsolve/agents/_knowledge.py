@@ -26,6 +26,10 @@ from jaxsolve.search.knowledge import (
 SUPPORT = 3
 """Actions that Obscuro mixes at most."""
 
+KEPT = 0.5
+"""Share of the root's positions that KLSS takes from its last tree at most: more of them leave no
+time to look deep, and all of them would be where the last search thought that the opponent is."""
+
 LEAST = 0.3
 """Share of the time of a move that is left to the search, however long the belief took."""
 
@@ -126,7 +130,8 @@ def klss(
         effort: how long instead, with all its options.
         value_fn: what leaves are worth; the game's own (`EvaluatesPositions`) by default, or 0.
         capacity: nodes of a tree.
-        positions: at its root, 80 for each second, 16 to 256, by default.
+        positions: at its root, 80 for each second, 16 to 256, by default; half of them may be of
+            the last tree, and its likeliest infostate of the opponent always is.
         max_states: of the infoset that is followed exactly.
         discovery: a first action whose next observation has an entropy of H bits costs 2^-H times
             the positions of the infoset, divided by this; None for no cost.
@@ -198,7 +203,7 @@ def _searching(
             *(rules, mind.seat, mind.memory, states, values, mind.search),
             capacity=capacity,
             wanted=positions,
-            most=max(positions // 2, 1) if frozen else None,
+            most=max(int(KEPT * positions), 1) if frozen else None,
             gadget=gadget,
             frozen=frozen,
             seed=int(rng.integers(2**31)),

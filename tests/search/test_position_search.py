@@ -130,6 +130,12 @@ def test_a_turn_has_the_weights_and_alternatives_of_the_subgame():
         for j in range(len(first)):
             assert turn.roots.weight[turn.roots.klass == j].sum() == pytest.approx(1)
         assert turn.drawn == 0
+        few = knowledge.begin_turn(
+            *(game, 1, memory, state, np.zeros(0), before), capacity=8192, frozen=True, most=1
+        )
+        comes = turn.roots.share.argmax()  # half of it is how likely O comes
+        assert len(few.roots.share) == 1
+        np.testing.assert_allclose(few.roots.alternative, turn.roots.alternative[comes], atol=1e-6)
         assert turn.roots.share.sum() == pytest.approx(1)
         if checked % 8 == 0:
             check_program(turn)

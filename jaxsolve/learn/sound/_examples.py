@@ -47,6 +47,7 @@ def of_episodes(told: Told, net: Net, before: Trajectory, td1: Array, rooted: Ar
 def of_queries(
     told: Told, net: Net, solved: Grown, roots: PyTree, beliefs: Array, works: Array
 ) -> Examples:
+    """Returns what solvers found as examples, of weight 0 where a solver has no query."""
     public, state = told(roots)
     weight = works.astype(beliefs.dtype)
     values = solved.root_values / net.unit(state)[:, None, None]

@@ -26,13 +26,7 @@ import jax.numpy as jnp
 from jaxsolve import devices
 from jaxsolve.learn._data import Examples, Source, draw_beliefs
 from jaxsolve.learn.sound._examples import of_episodes, of_queries
-from jaxsolve.learn.sound._play import (
-    Episode,
-    Limits,
-    fresh_episode,
-    play,
-    state_at,
-)
+from jaxsolve.learn.sound._play import Episode, Limits, fresh_episode, play, state_at
 from jaxsolve.learn.sound._queue import Queue, pop, push, sent
 from jaxsolve.learn.sound._search import Queries, logged_search
 from jaxsolve.learn.sound._settings import SelfPlaySettings, check

@@ -228,12 +228,10 @@ class PlainSolver:
         at = np.flatnonzero(self.sequence >= 0)
         mean = np.zeros(len(self.table))
         for begin, width in zip(self.begin, self.width, strict=True):
-            total = self.table[begin : begin + width, self.AVERAGE]
-            mean[begin : begin + width] = (
-                total / total.sum()
-                if total.sum() > 0
-                else self.table[begin : begin + width, self.PLAY]
-            )
+            rows = self.table[begin : begin + width]
+            total = rows[:, self.AVERAGE].sum()
+            played = rows[:, self.AVERAGE] / total if total > 0 else rows[:, self.PLAY]
+            mean[begin : begin + width] = played
         average[at] = mean[self.sequence[at]]
         regret[at] = self.table[self.sequence[at], self.REGRET]
         infoset = self.infoset.astype(np.int32)

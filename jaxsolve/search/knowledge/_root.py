@@ -50,7 +50,8 @@ class Read(NamedTuple):
 
     Attributes:
         current: float64 [N], probability of the edge above each node by the last strategies.
-        average: float64 [N], the same by the averages, weighted by the square of the iteration.
+        average: float64 [N], the same by the averages of iterations since the tree last grew,
+            weighted by their squares; by the last strategies where there is none.
         regret: float64 [N], of the action above each node; 0 where no player chose it.
         infoset: int32 [N], equal where an acting player cannot tell nodes apart, -1 elsewhere.
         enter: float64 [J], how likely O is to enter each class (`Roots`).

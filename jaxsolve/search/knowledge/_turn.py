@@ -109,11 +109,8 @@ def begin_turn(
         ValueError: there is neither a position nor a node of the old tree.
     """
     sign = 1.0 - 2.0 * player
-    old = (
-        None
-        if before is None
-        else _cut(before, player, memory, capacity // 2, capacity if most is None else most)
-    )
+    most = capacity if most is None else most
+    old = None if before is None else _cut(before, player, memory, capacity // 2, most)
     kept = np.zeros(0, np.int64) if old is None else old.kept
     have = 0 if old is None else len(old.own)
     known = set() if old is None else old.states()
