@@ -36,6 +36,9 @@ RESULTS = Path(__file__).parent / "results"
 GAME = "dark_chess(plies=400)"
 """The rules; a game that is not over then is a draw."""
 
+QUICK_GAME = "dark_chess(plies=60)"
+"""Long games hold more positions possible, and programs for each size are compiled."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Match:
@@ -83,7 +86,7 @@ def main(
     *,
     record: bool | None = None,
     plan: tuple[Match, ...] | None = None,
-    game: str = GAME,
+    game: str | None = None,
 ) -> Report:
     """Returns the table, after saving rows, games and a picture in `out`.
 
@@ -93,11 +96,12 @@ def main(
         record: also write the result of this device and its games to the study's folder, as they
             are played; by default for the full run.
         plan: other matches.
-        game: string of the rules.
+        game: string of the rules; by default those of the full or the quick run.
     """
     record = (not quick and plan is None) if record is None else record
     recorded = RESULTS / f"{slug(device_name())}.games.jsonl"
     plan = plan or (QUICK if quick else FULL)
+    game = game or (QUICK_GAME if quick else GAME)
     report = Report("dark_chess_match", quick, 0.0, [], columns=COLUMNS, extra={"complete": False})
     kept = out / "games.jsonl"
     out.mkdir(parents=True, exist_ok=True)
