@@ -32,7 +32,7 @@ class Distinct(NamedTuple):
     Attributes:
         states: pytree with leaves [C + M, ...]: room for C, and for one chunk beyond.
         keys: uint32 [C + M, 2].
-        table: int32 [4 C], slots.
+        table: int32 [2 (C + M)], slots.
         num_states: int32 [], how many there are.
         limit: uint32 [], states with a larger first key are left out.
         confused: bool [], whether two different states had one key, of which one is missing.
@@ -57,7 +57,7 @@ def no_states(like: State, room: int) -> Distinct:
     return Distinct(
         states=jax.tree.map(lambda x: jnp.zeros((rows, *x.shape[1:]), x.dtype), like),
         keys=jnp.zeros((rows, 2), jnp.uint32),
-        table=jnp.full(4 * room, FREE),
+        table=jnp.full(2 * rows, FREE),
         num_states=jnp.int32(0),
         limit=jnp.uint32(0xFFFFFFFF),
         confused=jnp.asarray(False),
@@ -104,11 +104,13 @@ def added(found: Distinct, states: State, valid: Array, seed: Array) -> Distinct
     table = table.at[jnp.where(new, slot, size)].set(found.num_states + upto - 1, mode="drop")
     before = _flattened(jax.tree.map(lambda x: x[listed(twin)], found.states))
     equal = jnp.where((twin >= CLAIMED)[:, None], flat[chunk(twin)], before) == flat
-    confused = jnp.any(valid & ~jnp.all(equal, axis=-1))
+    different = jnp.sum(valid & ~jnp.all(equal, axis=-1), dtype=jnp.int32)
     chosen = jnp.minimum(jnp.searchsorted(upto, place + 1), many - 1)
+    # Rows are written in place only after those that were compared, so the sign, 0, is added.
+    first = found.num_states + (different >> 31)
 
     def put(old: Array, rows: Array) -> Array:
-        return jax.lax.dynamic_update_slice_in_dim(old, rows[chosen], found.num_states, 0)
+        return jax.lax.dynamic_update_slice_in_dim(old, rows[chosen], first, 0)
 
     return Distinct(
         states=jax.tree.map(put, found.states, states),
@@ -116,7 +118,7 @@ def added(found: Distinct, states: State, valid: Array, seed: Array) -> Distinct
         table=table,
         num_states=found.num_states + upto[-1],
         limit=found.limit,
-        confused=found.confused | confused,
+        confused=found.confused | (different > 0),
     )
 
 
@@ -129,7 +131,7 @@ def with_room(found: Distinct, room: int) -> Distinct:
         return jnp.zeros((rows, *x.shape[1:]), x.dtype).at[: len(x)].set(x)
 
     keys = padded(found.keys)
-    table = _table_of(keys, found.num_states, 4 * room)
+    table = _table_of(keys, found.num_states, 2 * rows)
     return found._replace(states=jax.tree.map(padded, found.states), keys=keys, table=table)
 
 

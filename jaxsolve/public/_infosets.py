@@ -27,8 +27,8 @@ from jaxsolve.public._bits import ListedBits, words_of
 from jaxsolve.public._distinct import Distinct, added, chunk_size, no_states, sampled, with_room
 from jaxsolve.types import Array
 
-SMALLEST = 256
-"""Room of a list with few states; larger rooms are 8 or 2 times the one before."""
+SMALLEST, MIDDLE = 256, 8192
+"""Rooms of lists below the cap; there are few, since each is a program that takes seconds."""
 
 
 @runtime_checkable
@@ -90,7 +90,7 @@ def advance_infoset(
         public: int32 [p], what the transition showed to everybody.
         private: int32 [m], what it showed to the player.
         max_states: the cap; of more states a uniform sample is kept. All moves are followed, whose
-            number is not capped; memory is up to four times the cap, in about 130 bytes a state for
+            number is not capped; memory is about four times the cap, in about 130 bytes a state for
             dark chess.
         seed: of the sample.
 
@@ -101,20 +101,21 @@ def advance_infoset(
     _check(game, player, action, public, private, max_states)
     shown = (jnp.asarray(public, jnp.int32), jnp.asarray(private, jnp.int32))
     given = (jnp.int32(infoset.num_states), jnp.int32(action), *shown, jnp.uint32(seed))
-    room, most = _room(infoset.num_states), _room(2 * max_states)
+    most = -(-2 * max_states // MIDDLE) * MIDDLE
+    room = _room(infoset.num_states, most)
     states, exact = _resized(infoset.states, room), infoset.exact
     progress = _Progress(jnp.int32(0), jnp.int32(0), no_states(states, room))
     while True:
-        progress = _follow(game, player, action >= 0, room, states, *given, progress)
+        progress = _follow(game, player, room, states, *given, progress)
         found = progress.found
         count, finished = int(found.num_states), int(progress.row) >= infoset.num_states
         if count > max_states and (finished or room >= most):
             found, count, exact = sampled(found, jnp.int32(max_states)), max_states, False
         elif not finished:
-            room = _room(room + 1)
+            room = _room(room + 1, most)
             states, found = _resized(states, room), with_room(found, room)
         if finished:
-            kept = _resized(found.states, _room(count))
+            kept = _resized(found.states, _room(count, most))
             return Infoset(kept, count, exact and not bool(found.confused))
         progress = progress._replace(found=found)
 
@@ -142,12 +143,9 @@ def _observed(game: Game) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return shapes[0].shape, shapes[1].shape[1:]
 
 
-def _room(count: int) -> int:
-    """Returns room for so many, of few sizes so that few programs are made."""
-    room = SMALLEST
-    while room < count:
-        room *= 8 if room < 16_384 else 2
-    return room
+def _room(count: int, most: int) -> int:
+    """Returns room for so many states, of few sizes up to `most`."""
+    return next((room for room in (SMALLEST, MIDDLE, most) if room >= count), count)
 
 
 def _resized(states: State, size: int) -> State:
@@ -185,11 +183,10 @@ class _Progress(NamedTuple):
     found: Distinct
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1, 2, 3), donate_argnums=10)
+@functools.partial(jax.jit, static_argnums=(0, 1, 2), donate_argnums=9)
 def _follow(
     game: Game,
     player: int,
-    own: bool,
     room: int,
     states: State,
     count: Array,
@@ -203,7 +200,8 @@ def _follow(
     many = chunk_size(room)
     place = jnp.arange(many, dtype=jnp.int32)
     table = jnp.asarray(_move_actions(game))
-    only = words_of((table == action) & (action >= 0))
+    own = action >= 0
+    only = jnp.where(own, words_of(table == action), jnp.uint32(0xFFFFFFFF))
 
     def moves(state: State) -> Array:
         if isinstance(game, FiltersMoves):
@@ -211,7 +209,7 @@ def _follow(
         else:
             words = words_of(game.legal(state))
         mine = game.actor(state) == player
-        return jnp.where(mine == own, words & only if own else words, 0)
+        return jnp.where(mine == own, words & only, 0)
 
     def after(before: State, actions: Array, valid: Array, found: Distinct) -> Distinct:
         def one(state: State, action: Array) -> tuple[State, Array]:
@@ -226,9 +224,6 @@ def _follow(
         some = jax.tree.map(lambda x: jax.lax.dynamic_slice_in_dim(x, progress.row, many), states)
         inside = progress.row + place < count
         words = jnp.where(inside[:, None], jax.vmap(moves)(some), 0)
-        if own:
-            found = after(some, jnp.full(many, action), jnp.any(words != 0, -1), progress.found)
-            return _Progress(progress.row + many, progress.done, found)
         listed = ListedBits.of(words)
 
         def next_chunk(progress: _Progress) -> _Progress:

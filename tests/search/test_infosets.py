@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import jax
@@ -12,7 +13,7 @@ import pytest
 import games
 from jaxsolve.game import Game, State
 from jaxsolve.public import Infoset, _infosets, advance_infoset, start_infoset
-from jaxsolve.public._distinct import added, chunk_size, no_states, sampled, with_room
+from jaxsolve.public._distinct import Distinct, added, chunk_size, no_states, sampled, with_room
 
 SIZES = {
     "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 e1g1 f8e7": (
@@ -190,12 +191,10 @@ def test_a_sample_does_not_depend_on_the_order_of_states() -> None:
     numbers = rng.integers(0, 900, 4 * 256).astype(np.int32)
     lists = []
     for often in (True, False):
-        found = no_states((jnp.zeros(1, jnp.int32),), 256 if often else 2_048)
-        many = 256 if often else 1_024
+        room, many = (256, 256) if often else (2_048, 1_024)
+        found = no_states((jnp.zeros(1, jnp.int32),), room)
         for k in range(0, len(numbers), many):
-            some = (
-                jnp.resize(jnp.asarray(numbers[k : k + many]), chunk_size(len(found.table) // 4)),
-            )
+            some = (jnp.resize(jnp.asarray(numbers[k : k + many]), chunk_size(room)),)
             found = added(found, some, jnp.ones(len(some[0]), bool), jnp.uint32(3))
             if found.num_states > 200:
                 found = sampled(found, jnp.int32(200))
@@ -214,6 +213,32 @@ def test_room_grows_without_losing_states() -> None:
     found = added(found, (more,), more < 1_000, jnp.uint32(0))
     assert int(found.num_states) == 1_000
     assert sorted(np.asarray(found.states[0])[:1_000].tolist()) == list(range(1_000))
+
+
+def test_chunks_are_written_in_place() -> None:
+    """A list that is copied for each chunk costs what its room is, not what is added."""
+
+    def filled(found: Distinct) -> Distinct:
+        def chunk(k: jax.Array, found: Distinct) -> Distinct:
+            numbers = 64 * k + jnp.arange(64, dtype=jnp.int32)
+            return added(found, (numbers,), numbers >= 0, jnp.uint32(0))
+
+        return jax.lax.fori_loop(0, 4, chunk, found)
+
+    start = no_states((jnp.zeros(1, jnp.int32),), 64)._replace(
+        states=(jnp.zeros(10_000, jnp.int32),), keys=jnp.zeros((10_000, 2), jnp.uint32)
+    )
+    program = jax.jit(filled, donate_argnums=0).lower(start).compile()
+    assert "[10000]" in program.as_text()
+    assert not re.search(r"\[10000[^=\n]* copy\(", program.as_text())
+
+
+def test_a_game_needs_one_program_for_each_room() -> None:
+    game = games.load("dark_chess(fen=3k/2pp/PP2/K3_b)").positions
+    before = _infosets._follow._cache_size()
+    found = follow(game, random_moves(game, 8, 0), 0)
+    assert max(infoset.num_states for infoset, *_ in found) <= _infosets.SMALLEST
+    assert _infosets._follow._cache_size() == before + 1
 
 
 def test_a_second_game_compiles_nothing() -> None:
