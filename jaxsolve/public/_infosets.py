@@ -101,7 +101,7 @@ def advance_infoset(
     _check(game, player, action, public, private, max_states)
     shown = (jnp.asarray(public, jnp.int32), jnp.asarray(private, jnp.int32))
     given = (jnp.int32(infoset.num_states), jnp.int32(action), *shown, jnp.uint32(seed))
-    most = -(-2 * max_states // MIDDLE) * MIDDLE
+    most = -(-max(2 * max_states, infoset.num_states) // MIDDLE) * MIDDLE
     room = _room(infoset.num_states, most)
     states, exact = _resized(infoset.states, room), infoset.exact
     progress = _Progress(jnp.int32(0), jnp.int32(0), no_states(states, room))
@@ -145,7 +145,7 @@ def _observed(game: Game) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 def _room(count: int, most: int) -> int:
     """Returns room for so many states, of few sizes up to `most`."""
-    return next((room for room in (SMALLEST, MIDDLE, most) if room >= count), count)
+    return next(room for room in (SMALLEST, MIDDLE, most) if room >= count)
 
 
 def _resized(states: State, size: int) -> State:

@@ -241,6 +241,17 @@ def test_a_game_needs_one_program_for_each_room() -> None:
     assert _infosets._follow._cache_size() == before + 1
 
 
+def test_a_lower_cap_loses_no_state_that_fits() -> None:
+    moves = random_moves(SMALL, 5, 1)
+    before, after = follow(SMALL, moves, 0)[3:]
+    assert before[0].num_states == after[0].num_states == 6
+    rows = np.append(np.zeros(9_000, int), np.arange(before[0].num_states))
+    many = Infoset(jax.tree.map(lambda x: x[rows], before[0].states), len(rows), True)
+    public, private = SMALL.observe(after[1])
+    found = advance_infoset(SMALL, many, 0, moves[4], public, private[0], max_states=100)
+    assert positions(found) == positions(after[0])
+
+
 def test_a_second_game_compiles_nothing() -> None:
     moves = [random_moves(SMALL, 4, seed) for seed in (0, 1)]
     follow(SMALL, moves[0], 0)
