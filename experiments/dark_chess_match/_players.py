@@ -90,8 +90,10 @@ def greedy(game: Any) -> Agent:
     )
     price = np.array([0, 1, 3, 3, 5, 9, 100])
 
+    start = np.asarray(game.observe(game.init())[1])
+
     def init(seat: Array, key: PRNGKey) -> np.ndarray:
-        return np.asarray(game.observe(game.init())[1][int(seat)])
+        return start[int(seat)]
 
     def act(view: np.ndarray, seen: Observation, key: PRNGKey) -> tuple[Decision, np.ndarray]:
         if int(seen.length):

@@ -105,11 +105,15 @@ def with_beliefs(
     """
     rules = positions_of(game)
 
+    @functools.cache
+    def start() -> tuple[Infoset, np.ndarray, np.ndarray]:
+        private = rules.observe(rules.init())[1]
+        return start_infoset(rules), np.asarray(first_world(rules).memory), np.asarray(private)
+
     def init(seat: Array, key: PRNGKey) -> Mind:
         player = int(seat)
-        memory = np.asarray(first_world(rules).memory[player])
-        private = np.asarray(rules.observe(rules.init())[1][player])
-        return Mind(player, start_infoset(rules), memory, private)
+        infoset, memory, private = start()
+        return Mind(player, infoset, memory[player], private[player])
 
     def follow(mind: Mind, action: int, public: np.ndarray, private: np.ndarray) -> None:
         words = np.concatenate([[action if action >= 0 else NOTHING], public, private])

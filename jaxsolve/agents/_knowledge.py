@@ -200,7 +200,7 @@ def _searching(
         padded = jax.tree.map(lambda x: np.resize(x, (2 * positions, *x.shape[1:])), states)
         values = np.asarray(worth(padded))[:size]
         turn = begin_turn(
-            *(rules, mind.seat, mind.memory, states, values, mind.search),
+            *(mind.seat, mind.memory, states, values, mind.search),
             capacity=capacity,
             wanted=positions,
             most=max(int(KEPT * positions), 1) if frozen else None,

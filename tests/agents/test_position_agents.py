@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from compiled import counted
 from few import few
 
 import games
@@ -39,8 +40,11 @@ def test_a_match_is_played_and_the_true_position_is_always_possible(kind: str):
     made = getattr(agents, kind)(
         game, effort=WORK, capacity=4096, positions=32, log=note, **options
     )
-    match = played(game, [made, made])
-    again = played(game, [made, made])
+    arena, key = evaluate.rules_arena(game), jax.random.key(0)
+    match = evaluate.play_matches(arena, [made, made], 1, key, mirror=False)
+    with counted("/jax/core/compile/backend_compile_duration") as programs:
+        again = evaluate.play_matches(arena, [made, made], 1, key, mirror=False)
+    assert programs == []
     np.testing.assert_array_equal(match.actions, again.actions)  # nothing depends on time
     actions = [int(a) for a in match.actions[0] if a >= 0]
     assert len(seen) == 2 * len(actions)

@@ -102,7 +102,7 @@ def test_a_whole_tree_is_solved(name: str, value: float):
 
 def test_a_turn_has_the_weights_and_alternatives_of_the_subgame():
     """Against `knowledge_subgame`, at each second decision of Black with pawns."""
-    game, tree = games.load(PAWNS), grown(PAWNS)
+    tree = grown(PAWNS)
     roots = knowledge.single_root()
     solver = knowledge.growing_solver(tree, roots)
     solver.iterate(20)  # rough, so that there are gifts
@@ -119,7 +119,7 @@ def test_a_turn_has_the_weights_and_alternatives_of_the_subgame():
         if part is None:
             continue
         turn = knowledge.begin_turn(
-            *(game, 1, memory, state, np.zeros(0), before), capacity=8192, frozen=True
+            *(1, memory, state, np.zeros(0), before), capacity=8192, frozen=True
         )
         classes = np.asarray(turn.tree.worlds.memory)[turn.roots.node, 0].astype(np.uint64)
         classes = (classes[:, 0] << np.uint64(32)) | classes[:, 1]
@@ -131,7 +131,7 @@ def test_a_turn_has_the_weights_and_alternatives_of_the_subgame():
             assert turn.roots.weight[turn.roots.klass == j].sum() == pytest.approx(1)
         assert turn.drawn == 0
         few = knowledge.begin_turn(
-            *(game, 1, memory, state, np.zeros(0), before), capacity=8192, frozen=True, most=1
+            *(1, memory, state, np.zeros(0), before), capacity=8192, frozen=True, most=1
         )
         comes = turn.roots.share.argmax()  # half of it is how likely O comes
         assert len(few.roots.share) == 1
@@ -182,7 +182,7 @@ def test_a_search_of_everything_finds_the_value():
         ("deepening", 912, "lp"),
     ):
         turn = knowledge.begin_turn(
-            game, 0, np.asarray(world.memory[0]), states, np.zeros(1), None, capacity=4096
+            0, np.asarray(world.memory[0]), states, np.zeros(1), None, capacity=4096
         )
         effort = knowledge.Effort(seconds=None, rounds=400, iterations=8, last=0.8, batch=8)
         found = knowledge.search_turn(
@@ -199,9 +199,9 @@ def test_what_makes_no_search_is_refused():
     nothing = jax.tree.map(lambda x: np.asarray(x)[None][:0], world.state)
     memory = np.asarray(world.memory[0])
     with pytest.raises(ValueError, match="no position fits"):
-        knowledge.begin_turn(game, 0, memory, nothing, np.zeros(0), None, capacity=64)
+        knowledge.begin_turn(0, memory, nothing, np.zeros(0), None, capacity=64)
     one = jax.tree.map(lambda x: np.asarray(x)[None], world.state)
-    turn = knowledge.begin_turn(game, 0, memory, one, np.zeros(1), None, capacity=4)
+    turn = knowledge.begin_turn(0, memory, one, np.zeros(1), None, capacity=4)
     with pytest.raises(ValueError, match="capacity=4 has no room"):
         knowledge.search_turn(game, turn, lambda state: jax.numpy.zeros(()))
     with pytest.raises(ValueError, match="trunk must be one of cfr, lp, the latter"):
@@ -220,7 +220,7 @@ def test_actions_that_find_nothing_out_cost_more():
     game = games_[0].positions
     states = jax.tree.map(lambda *x: np.stack(x), *(g.positions.init() for g in games_))
     memory = np.asarray(first_world(game).memory[0])
-    turn = knowledge.begin_turn(game, 0, memory, states, np.zeros(2), None, capacity=1024)
+    turn = knowledge.begin_turn(0, memory, states, np.zeros(2), None, capacity=1024)
     plain = knowledge.grow(game, turn.tree, turn.own.astype(np.int32), 512)
     charges = Charges(plain, turn.own, 0, 0.25)
     cost = {game.action_name(0, action): x for action, x in charges.cost.items()}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import runpy
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import oracle
 import pytest
+from compiled import counted
 from few import few
 from random_games import Tilted
 
@@ -211,22 +210,6 @@ def test_vmap_over_hyper_parameters_equals_a_loop():
 
 
 # --- traces ----------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def counted(what: str = "/jax/core/compile/jaxpr_trace_duration") -> Iterator[list[str]]:
-    """Collects the programs that JAX traces meanwhile."""
-    found: list[str] = []
-
-    def listen(event: str, seconds: float, **details: Any) -> None:
-        if event == what:
-            found.append(str(details.get("fun_name")))
-
-    jax.monitoring.register_event_duration_secs_listener(listen)
-    try:
-        yield found
-    finally:
-        jax.monitoring.unregister_event_duration_listener(listen)
 
 
 def test_equal_shapes_trace_once():

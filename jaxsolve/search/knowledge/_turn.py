@@ -19,8 +19,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.game import Game, State
-from jaxsolve.search.ismcts import World, first_world
+from jaxsolve.game import State
+from jaxsolve.search.ismcts import World
 from jaxsolve.search.knowledge._host import (
     Positions,
     given_up,
@@ -74,7 +74,6 @@ class Before(NamedTuple):
 
 
 def begin_turn(
-    game: Game,
     player: int,
     memory: np.ndarray,
     states: State,
@@ -91,7 +90,6 @@ def begin_turn(
     """Returns the tree of a turn.
 
     Args:
-        game: the rules.
         player: P, who is to move.
         memory: uint32 [2], the fingerprint of what P did and saw.
         states: leaves [S, ...], positions that P holds possible, in random order.
@@ -120,12 +118,11 @@ def begin_turn(
         raise ValueError("no position fits what the player saw")
     carried, drawn = len(kept), len(fresh)
 
-    worlds = first_world(game) if before is None else before.tree.worlds
     parts = World(states, jnp.zeros((len(values), 2, 2), jnp.uint32))
+    worlds = parts if before is None else before.tree.worlds
 
     def joined(x: jax.Array, new: jax.Array) -> jax.Array:
-        first = np.asarray(x)[kept] if before is not None else np.zeros((0, *np.shape(x)))
-        both = np.concatenate([first, np.asarray(new)[fresh]])
+        both = np.concatenate([np.asarray(x)[kept], np.asarray(new)[fresh]])
         out = np.zeros((capacity, *both.shape[1:]), np.asarray(x).dtype)
         out[: len(both)] = both
         return jnp.asarray(out)
