@@ -15,13 +15,17 @@ OPTIMISED: dict[str, Any] = {
 """For `jax.jit(..., compiler_options=)`: a program that runs for seconds is better off with it."""
 
 
+MADE = "/jax/core/compile/"
+TRACED, COMPILED = f"{MADE}jaxpr_trace_duration", f"{MADE}backend_compile_duration"
+
+
 @contextlib.contextmanager
-def counted(what: str = "/jax/core/compile/jaxpr_trace_duration") -> Iterator[list[str]]:
-    """Collects the programs that JAX traces meanwhile."""
+def counted(*events: str) -> Iterator[list[str]]:
+    """Collects the names of the programs of which JAX reports events that begin so."""
     found: list[str] = []
 
     def listen(event: str, seconds: float, **details: Any) -> None:
-        if event == what:
+        if event.startswith(events):
             found.append(str(details.get("fun_name")))
 
     jax.monitoring.register_event_duration_secs_listener(listen)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import jax
 import numpy as np
 import pytest
+from compiled import COMPILED, counted
 
 import games
 from jaxsolve import native
@@ -191,6 +192,16 @@ def test_a_search_of_everything_finds_the_value():
         assert found.value == pytest.approx(0.5, abs=0.02)
         assert found.average.sum() == pytest.approx(1)
         assert found.nodes <= most
+
+
+def test_another_number_of_positions_compiles_nothing():
+    world = first_world(games.load(PAWNS))
+    memory = np.asarray(world.memory[0])
+    for count in (5, 7):
+        states = jax.tree.map(lambda x, n=count: np.stack([np.asarray(x)] * n), world.state)
+        with counted(COMPILED) as programs:
+            knowledge.begin_turn(0, memory, states, np.zeros(count), None, capacity=64)
+    assert not programs
 
 
 def test_what_makes_no_search_is_refused():

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import oracle
 import pytest
-from compiled import counted
+from compiled import TRACED, counted
 from few import few
 from random_games import Tilted
 
@@ -229,10 +229,10 @@ def _check_traces() -> None:
 
     first = js.compile(games.load("coin_toss"))
     other = js.compile(games.load("coin_toss(sell_heads=-0.75,sell_tails=0.25)"))
-    with counted() as traced:
+    with counted(TRACED) as traced:
         everything(first, js.dcfr(), 3)
     assert "run" in str(traced)
-    with counted() as traced:
+    with counted(TRACED) as traced:
         everything(first, js.dcfr(), 3)  # again
         everything(first, js.dcfr(), 7)  # longer
         everything(first, js.dcfr(alpha=1.1, beta=0.3, gamma=2.5), 3)  # other hyper-parameters

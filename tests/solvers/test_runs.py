@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import contextlib
 import dataclasses
 import io
 import json
@@ -12,12 +11,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import jax
 import numpy as np
 import pytest
+from compiled import MADE, counted
 
 import games
 import jaxsolve as js
@@ -442,29 +441,13 @@ def test_other_files_are_no_policies_of_this_game(
 # Compiled programs
 
 
-@contextlib.contextmanager
-def _compilations() -> Iterator[list[str]]:
-    """Lists what JAX traces or compiles meanwhile, by its name for the event."""
-    heard: list[str] = []
-
-    def listen(event: str, duration: float, **_: object) -> None:
-        if event.startswith("/jax/core/compile/"):
-            heard.append(event)
-
-    jax.monitoring.register_event_duration_secs_listener(listen)
-    try:
-        yield heard
-    finally:
-        jax.monitoring.unregister_event_duration_listener(listen)
-
-
 def test_only_the_first_run_compiles(kuhn: js.PublicTree) -> None:
     double = kuhn.replace(leaves=tuple(leaf.with_scale(2.0) for leaf in kuhn.leaves))
-    with _compilations() as heard:
+    with counted(MADE) as heard:
         jax.jit(lambda x: x + len(heard))(1)
     assert heard  # so the listener works
     first = js.solve(kuhn, js.dcfr(), iterations=20, progress=False)
-    with _compilations() as heard:
+    with counted(MADE) as heard:
         second = js.solve(kuhn, js.dcfr(), iterations=50, measure_every=7, progress=False)
         other = js.solve(double, js.dcfr(), iterations=20, progress=False)
         hyper = js.solve(kuhn, js.dcfr(alpha=1.0, gamma=4.0), iterations=20, progress=False)

@@ -118,7 +118,8 @@ def begin_turn(
         raise ValueError("no position fits what the player saw")
     carried, drawn = len(kept), len(fresh)
 
-    parts = World(states, jnp.zeros((len(values), 2, 2), jnp.uint32))
+    nothing = np.zeros((len(values), 2, 2), np.uint32)  # on the device a program for each length
+    parts = World(states, nothing)  # type: ignore[arg-type]
     worlds = parts if before is None else before.tree.worlds
 
     def joined(x: jax.Array, new: jax.Array) -> jax.Array:
