@@ -271,11 +271,13 @@ class ScotlandYard:
         return here.rounds * (1 + len(here.detectives)) + here.doubles, len(here.reveals)
 
     def longest_wait(self) -> tuple[int, int]:
-        """Moves from a player's decision to their next at most, and reveals.
+        """Moves from a player's decision to their next at most, their own included, and reveals.
 
-        Mr X waits for all detectives; they wait for a move of his, or two with a double move.
+        Mr X waits for all detectives; they wait for a move of his, or for a double move, which is
+        announced and then made.
         """
-        return max(1 + len(self.map.detectives), 3), min(2, len(self.map.reveals))
+        his = 3 if self.map.doubles else 1
+        return 1 + max(len(self.map.detectives), his), min(2, len(self.map.reveals))
 
     def move_tables(self) -> MoveTables:
         """What moves do to the station of Mr X."""

@@ -172,18 +172,20 @@ def resolving(
         decision, after, found, (hand, at) = aloud(memory, seen, key)
         action = int(decision.action)
         if action >= 0:
-            slot = int(np.asarray(seen.legal)[:action].sum())
-            child = _child_of(engine.options.model, found, at, slot, hand)
+            number = int(np.asarray(seen.legal)[:action].sum())
+            child = _child_of(engine.options.model, found, at, number, hand)
             log(Thought(int(seen.player), found, at, action, child))
         return decision, after
 
     return Agent(begin, act_aloud, name, resolver.game, host=True)
 
 
-def _child_of(model: PublicModel, found: Grown, at: Array, slot: int, hand: Array) -> int:
-    """Returns the only child that an action of a private state leads to, or -1."""
+def _child_of(model: PublicModel, found: Grown, at: Array, number: int, hand: Array) -> int:
+    """Returns the only child that a legal action of a private state leads to, or -1."""
     transitions = model.transitions(found.growth.store)
-    codes = np.asarray(transitions.child_of_action[found.growth.row[at], slot, hand])
+    row = found.growth.row[at]
+    slot = np.flatnonzero(np.asarray(transitions.legal[row, :, hand]))[number]
+    codes = np.asarray(transitions.child_of_action[row, slot, hand])
     children = set(codes[codes < transitions.num_children * transitions.num_hands].tolist())
     return children.pop() // transitions.num_hands if len(children) == 1 else -1
 

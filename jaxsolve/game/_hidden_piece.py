@@ -38,6 +38,8 @@ class MoveTables(NamedTuple):
 class HiddenMoves(NamedTuple):
     """What the actor of a public state may do, for every hidden number (A slots, H numbers).
 
+    Legal slots of a number are in the order of the game's actions; others may lie between them.
+
     Attributes:
         kind: int32 [], row of the tables.
         legal: bool [A, H].

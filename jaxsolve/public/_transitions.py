@@ -37,9 +37,11 @@ from jaxsolve.types import TERMINAL
 class Transitions(NamedTuple):
     """What follows public states (K rows, A actions, C children, H private states, Hi of player i).
 
-    Actions are numbered by their place among the legal ones of a private state. A pair (action a,
-    private state h) has the code a * H + h; of a player who waits, a is 0. A pair (child k, private
-    state h) has the code k * H + h. Lists are padded with the codes A * H and C * H.
+    Actions are slots, in the order of the game's numbers. Those of a private state that are legal
+    are its first ones in tables and in `RulesModel`; a game's own model may leave gaps. A pair
+    (action a, private state h) has the code a * H + h; of a player who waits, a is 0. A pair
+    (child k, private state h) has the code k * H + h. Lists are padded with the codes A * H and
+    C * H.
 
     Attributes:
         actor: int32 [K].

@@ -141,7 +141,10 @@ class GrowingEngine:
 
     def policy(self, found: Grown, at: Array) -> Array:
         """See `SearchEngine`."""
-        return found.average[at]
+        growth = found.growth
+        legal = self.options.model.transitions(growth.store).legal[growth.row[at]]
+        order = jnp.argsort(~legal, axis=0, stable=True)
+        return jnp.take_along_axis(found.average[at], order, 0)
 
     def status(self, found: Grown) -> Array:
         """See `SearchEngine`."""

@@ -112,7 +112,10 @@ class SearchEngine(Protocol):
         """Returns a child (int32 []) of public state `at` (int32 []) of a tree."""
 
     def policy(self, found: Any, at: Array) -> Array:
-        """Returns float [A, H], what whoever acts at public state `at` plays."""
+        """Returns float [A, H], what whoever acts at public state `at` plays.
+
+        Actions are numbered by their place among the legal ones of each private state.
+        """
 
     def status(self, found: Any) -> Array:
         """Returns int32 [], bits of `types.Status`; 0 if the search had room for all it needed."""
