@@ -77,25 +77,16 @@ class Lists:
     Attributes:
         table: int [T, ...].
         kind: int32 [I].
-        child: int32 [I, C], or None: codes of children that are not there become padding.
-        pad: code of padding.
-        hands: H.
     """
 
     table: Array
     kind: Array
-    child: Array | None
-    pad: int = dataclasses.field(metadata={"static": True})
-    hands: int = dataclasses.field(metadata={"static": True})
 
     def __getitem__(self, index: Any) -> Array:
         """Returns table[kind[row], ...]."""
         row, *rest = index if isinstance(index, tuple) else (index,)
-        found = self.table[(self.kind[row], *rest)].astype(jnp.int32)
-        if self.child is None:
-            return found
-        there = jnp.append(self.child[row] >= 0, False)
-        return jnp.where(there[found // self.hands], found, self.pad)
+        found = self.table.at[(self.kind[row], *rest)].get(mode="promise_in_bounds")
+        return found.astype(jnp.int32)
 
 
 class Tables(NamedTuple):
@@ -109,6 +100,7 @@ class Tables(NamedTuple):
         parents_of: int16 [T, C, 2, H, M].
         child_of_action: int16 [T, A, H, 1].
         child_of_waiting: int16 [T, H, C].
+        merges: bool [T].
     """
 
     actor: Array
@@ -118,6 +110,7 @@ class Tables(NamedTuple):
     parents_of: Array
     child_of_action: Array
     child_of_waiting: Array
+    merges: Array
 
 
 @jax.tree_util.register_dataclass
@@ -179,7 +172,6 @@ class HiddenPieceModel:
     def transitions(self, store: HiddenStore) -> Transitions:
         """See `PublicModel`."""
         tables, (hands, _) = self.tables, self.hands
-        pairs, codes = self.num_actions * hands, self.num_children * hands
         weight = store.roots.weight
         first = weight > 0
         second = jnp.broadcast_to(jnp.arange(hands) == 0, first.shape)
@@ -188,14 +180,15 @@ class HiddenPieceModel:
             legal=store.legal,
             child=store.child,
             factor=store.factor,
-            parents_of=Lists(tables.parents_of, store.kind, None, pairs, hands),
-            child_of_action=Lists(tables.child_of_action, store.kind, store.child, codes, hands),
-            child_of_waiting=Lists(tables.child_of_waiting, store.kind, store.child, codes, hands),
+            parents_of=Lists(tables.parents_of, store.kind),
+            child_of_action=Lists(tables.child_of_action, store.kind),
+            child_of_waiting=Lists(tables.child_of_waiting, store.kind),
             payoffs=DensePayoffs(store.payoff),
             weights=DenseWeights(weight[..., None]),
             possible=jnp.stack([first, second], 1),
             scale=jnp.full(len(weight), self.rules.scale, weight.dtype),
             size=jnp.zeros(len(store.kind), jnp.int32),
+            merges=tables.merges[store.kind],
         )
 
     def open(self, store: HiddenStore, public: Array, new: Array, go: Array) -> tuple[Any, Array]:
@@ -444,4 +437,5 @@ def _tables(moves: MoveTables, children: int, digits: tuple[int, ...]) -> Tables
     return Tables(
         jnp.asarray(actor, jnp.int32),
         *(jnp.asarray(x, small) for x in (child, after, source, parents, own[..., None], waiting)),
+        jnp.asarray((parents[..., 1:] < pairs).any((1, 2, 3, 4))),
     )

@@ -181,6 +181,10 @@ class DensePayoffs:
         """See `PairPayoffs`."""
         pay = take(self.pairs, row)
         h0, h1 = pay.shape[1:]
+        if h1 == 1:
+            pay = pay[..., 0]
+            one, two = pay * reach[1, :, :1], -(pay * reach[0, :, :h0]).sum(1)
+            return _stacked(reach.shape[-1], one, two[:, None])
         one = (pay * reach[1, :, None, :h1]).sum(2)
         two = -(pay * reach[0, :, :h0, None]).sum(1)
         return _stacked(reach.shape[-1], one, two)

@@ -59,6 +59,8 @@ class Transitions(NamedTuple):
         possible: bool [K, 2, H].
         scale: [K], the largest payoff below.
         size: int32 [K], public states below, this one included.
+        merges: bool [K], whether several pairs lead to one private state of a child; None: they may
+            in every row.
     """
 
     actor: Any
@@ -73,6 +75,7 @@ class Transitions(NamedTuple):
     possible: Any
     scale: Any
     size: Any
+    merges: Any = None
 
     @property
     def num_children(self) -> int:

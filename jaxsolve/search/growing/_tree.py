@@ -224,12 +224,14 @@ def follows(transitions: Transitions, row: Array, actions: Array) -> Array:
     """Returns bool [C], the children that some actions (bool [A]) lead to."""
     codes = transitions.child_of_action[row]
     hit = (codes // transitions.num_hands)[..., None] == jnp.arange(transitions.num_children)
-    return (hit & actions[:, None, None, None]).any((0, 1, 2))
+    return (hit & actions[:, None, None, None]).any((0, 1, 2)) & (transitions.child[row] >= 0)
 
 
 def allowed_of(transitions: Transitions, row: Array, inside: Array) -> Array:
     """Returns bool [A, H], legal actions that lead to nothing outside of the tree."""
-    there = jnp.append(inside, True)[transitions.child_of_action[row] // transitions.num_hands]
+    ends = transitions.child[row] < 0
+    there = jnp.append(inside | ends, True)
+    there = there[transitions.child_of_action[row] // transitions.num_hands]
     return take(transitions.legal, row) & there.all(-1)
 
 

@@ -105,8 +105,13 @@ def action_reach_of(
         flow = flow_of(transitions.actor[growth.row[n]], reach, row_of(policy, n))
         action_reach = put_row(action_reach, flow, n)
         after = jnp.minimum(n + 1, len(policy) - 1)
-        return action_reach, reach_at(
-            transitions, growth, action_reach, growth.up[after], growth.step[after]
+        up, child = growth.up[after], growth.step[after]
+        if transitions.merges is None:
+            return action_reach, reach_at(transitions, growth, action_reach, up, child)
+        return action_reach, jax.lax.cond(
+            transitions.merges[growth.row[up]],
+            lambda: reach_at(transitions, growth, action_reach, up, child),
+            lambda: reach_at(transitions, growth, action_reach, up, child, merged=False),
         )
 
     return jax.lax.fori_loop(0, shared_max(growth.num_opened), one, (action_reach, start))[0]
@@ -119,16 +124,34 @@ def root_reach(problem: SearchProblem, state: SearchState) -> Array:
 
 
 def reach_at(
-    transitions: Transitions, growth: Growth, action_reach: Array, up: Array, child: Array
+    transitions: Transitions,
+    growth: Growth,
+    action_reach: Array,
+    up: Array,
+    child: Array,
+    merged: bool = True,
 ) -> Array:
-    """Returns float [2, H], own reaches at a child of an opened public state."""
-    source = transitions.parents_of[
-        growth.row[up], jnp.minimum(child, transitions.num_children - 1)
-    ]
+    """Returns float [2, H], own reaches at a child of an opened public state.
+
+    Args:
+        transitions: of the model.
+        growth: the tree.
+        action_reach: float [I, 2, A + 1, H].
+        up: int32 [], the opened public state.
+        child: int32 [], which child of it.
+        merged: several pairs may lead to one private state of the child.
+    """
+    row, child = growth.row[up], jnp.minimum(child, transitions.num_children - 1)
     # Out of the whole array at once: a row of it is much larger than what is read.
-    flat = action_reach.reshape(len(action_reach), 2, -1)
-    players = jnp.arange(2)[:, None, None]
-    return flat.at[up, players, source].get(mode="promise_in_bounds").sum(-1)
+    flat, most = action_reach.reshape(len(action_reach), 2, -1), transitions.num_hands
+
+    def one(player: int, hands: int) -> Array:
+        source = transitions.parents_of[row, child, player, slice(hands)]
+        source = source if merged else source[:, :1]
+        found = flat.at[up, player, source].get(mode="promise_in_bounds").sum(-1)
+        return jnp.pad(found, (0, most - hands))
+
+    return jnp.stack([one(player, hands) for player, hands in enumerate(transitions.weights.hands)])
 
 
 def flow_of(actor: Array, reach: Array, policy: Array) -> Array:
@@ -159,27 +182,50 @@ def _leaves(search: GrowingSearch, problem: SearchProblem, state: SearchState) -
     """Returns the search with the values of the leaves under the reaches of the moment."""
     growth = state.growth
     transitions = search.model.transitions(growth.store)
-    width, tile = growth.num_children, search.tile
+    width, tile, size = growth.num_children, search.tile, len(growth.leaf)
 
-    def one(t: Array, child_values: Array) -> Array:
-        codes = jax.lax.dynamic_slice_in_dim(growth.leaf, t * tile, tile)
+    def ask(leaf: Array, first: Array, there: Array, child_values: Array, merged: bool) -> Array:
+        """Returns the values with those of a tile of leaves, where they are `there`."""
+        codes = jax.lax.dynamic_slice_in_dim(leaf, first, tile)
         here, child = codes // width, codes % width
         row = growth.row[here]
         public = jnp.maximum(transitions.child[row, child], 0)
-        reach = jax.vmap(lambda n, k: reach_at(transitions, growth, state.action_reach, n, k))(
-            here, child
-        )
+        reach = jax.vmap(
+            lambda n, k: reach_at(transitions, growth, state.action_reach, n, k, merged)
+        )(here, child)
         if state.known is not None:
             found = state.known.values[here, :, child] * reach[:, ::-1]
         else:
             asked = search.model.public_state(growth.store, public)
             found = scaled_values(problem.value, asked, reach)
         found = found * transitions.factor[row, child][:, None, None]
-        there = jnp.where(t * tile + jnp.arange(tile) < growth.num_leaves, here, len(growth.row))
+        there = jnp.where(there, here, len(growth.row))
         return child_values.at[there, :, child].set(found, mode="drop")
 
-    tiles = shared_max((growth.num_leaves + tile - 1) // tile)
-    child_values = jax.lax.fori_loop(0, tiles, one, state.child_values)
+    def loop(leaf: Array, count: Array, child_values: Array, merged: bool, last: bool) -> Array:
+        """Asks about the first leaves of a list, or its last ones."""
+
+        def one(t: Array, child_values: Array) -> Array:
+            at = t * tile + jnp.arange(tile)
+            first = size - (t + 1) * tile if last else t * tile
+            there = (at[::-1] if last else at) < count
+            return ask(leaf, first, there, child_values, merged)
+
+        tiles = shared_max((count + tile - 1) // tile)
+        return jax.lax.fori_loop(0, tiles, one, child_values)
+
+    if transitions.merges is None:
+        child_values = loop(growth.leaf, growth.num_leaves, state.child_values, True, False)
+    else:
+        # Leaves whose private states have one origin each come first, the others from the end on.
+        some = jnp.arange(size) < growth.num_leaves
+        late = transitions.merges[growth.row[growth.leaf // width]] & some
+        early = some & ~late
+        at = jnp.where(late, size - jnp.cumsum(late), jnp.cumsum(early) - 1)
+        at = jnp.where(some, at, size)
+        leaf = jnp.zeros_like(growth.leaf).at[at].set(growth.leaf, mode="drop")
+        child_values = loop(leaf, early.sum(), state.child_values, False, False)
+        child_values = loop(leaf, late.sum(), child_values, True, True)
     asked = growth.num_leaves if state.known is None else 0
     return state._replace(child_values=child_values, asked=state.asked + asked)
 
@@ -283,8 +329,13 @@ def _values(
     """Returns counterfactual values of the actor's actions [A, H], of the player who waits [H]."""
     actor = transitions.actor[row]
     flat = child_values.reshape(2, -1)
-    own = flat[actor][transitions.child_of_action[row]].sum(-1)
-    other = flat[1 - actor][transitions.child_of_waiting[row]].sum(-1)
+    own, other = (
+        flat.at[player, codes].get(mode="promise_in_bounds").sum(-1)
+        for player, codes in (
+            (actor, transitions.child_of_action[row]),
+            (1 - actor, transitions.child_of_waiting[row]),
+        )
+    )
     one, two = transitions.payoffs.values(row, action_reach[:, :-1])
     first = actor == 0
     return own + jnp.where(first, one, two), other + jnp.where(first, two, one).sum(0)
