@@ -29,7 +29,7 @@ from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
 from ._params import name_of
 from ._scotland_yard_drawing import as_svg
 from ._scotland_yard_maps import Map, named_map, taxi_map
-from ._scotland_yard_moves import detective_moves, evader_moves, tables_of
+from ._scotland_yard_moves import detective_moves, evader_moves, station_features, tables_of
 
 PLAYING, CAUGHT, BLOCKED, FREE = 0, 1, 2, 3
 """Results, as they are announced after a detective's move."""
@@ -314,6 +314,17 @@ class ScotlandYard:
         phase = jnp.arange(1, 3) == state.phase
         parts = (stations.reshape(-1), turn, (state.tickets / most).reshape(-1), numbers, phase)
         return jnp.concatenate([x.astype(float) for x in parts])
+
+    def private_features(self, state: State) -> Array:
+        """float [2, S, 2 D + 8], what each station is like for Mr X; not in the paper.
+
+        With tickets ignored: exp(-moves) from each detective, the closest first, and from the one
+        who moves next; moves by 8; whether one of those who move before Mr X does can come in 1, 2
+        or 3 moves; neighbours that no detective reaches in one move, by 5, whether there are none,
+        those without a detective, and all of them. The detectives' only private state has 0.
+        """
+        mine = station_features(self.map, state.stations[1:].astype(jnp.int32), state.turn)
+        return jnp.stack([mine, jnp.zeros_like(mine)])
 
     def action_name(self, actor: int, action: int) -> str:
         if action >= self._pass:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from games._scotland_yard_moves import joined_counts, slots_of
+from games._scotland_yard_moves import distances_of, joined_counts, slots_of
 from games.scotland_yard import CAUGHT, FREE, SINGLE, ScotlandYard
 from jaxsolve.types import Array
 
@@ -65,20 +65,13 @@ def _board_of(game: ScotlandYard) -> Board:
     black = here.kinds.index("black") if "black" in here.kinds else -1
     ways = [k for k in range(len(here.kinds)) if k != black]
     near: np.ndarray = np.asarray(joined[ways].max(0) > 0)
-    distance = np.where(np.eye(len(near)) > 0, 0, 99)
-    reached = np.eye(len(near)) > 0
-    for step in range(1, len(near)):
-        reached = (reached.astype(np.float32) @ near.astype(np.float32)) > 0
-        distance = np.where((distance == 99) & reached, step, distance)
-        if not (distance == 99).any():
-            break
     taxi_only: np.ndarray = np.zeros(len(near), np.bool_)
     if black >= 0:
         ferry = (joined[black] > near).any(1)
         taxi_only = ~joined[[k for k in ways if k]].any((0, 2)) & ~ferry
     ticket: Any = slots.ticket
     place: Any = slots.place
-    rest: Any = (joined, distance.astype(np.int32), black, taxi_only)
+    rest: Any = (joined, distances_of(here), black, taxi_only)
     return Board(ticket, place, *rest)
 
 

@@ -48,6 +48,7 @@ COLUMNS = (
     "opponent_iterations",
     "equal_seconds",
     "sims",
+    "network",
     "train_steps",
     "train_seconds",
     "wins",
@@ -77,6 +78,8 @@ class Settings:
         episodes: side by side.
         p_td1: probability that an outcome becomes a target; 0 in the paper, which trains for long
             enough to do without.
+        body: of the network. "mlp" has the paper's kind of input; "shared" is ours, one small
+            network for all stations, which is also told how far detectives are from each.
         width: of the network.
         layers: of the network.
         minibatch: examples of an update.
@@ -96,8 +99,9 @@ class Settings:
     train_sims: int = 24
     episodes: int = 8
     p_td1: float = 1.0
-    width: int = 256
-    layers: int = 3
+    body: str = "shared"
+    width: int = 32
+    layers: int = 2
     minibatch: int = 64
     buffer: int = 1 << 13
     simulations: tuple[int, ...] = (50, 200, 400)
@@ -114,8 +118,7 @@ QUICK = Settings(
     steps=(0, 8),
     train_sims=4,
     episodes=2,
-    width=32,
-    layers=1,
+    width=16,
     minibatch=16,
     buffer=256,
     simulations=(8,),
@@ -250,7 +253,10 @@ def train(match: Matches, settings: Settings, out: Path, say: Callable[[str], No
         decay=None,
     )
     module = preset.network(
-        actions=match.model.num_actions, width=settings.width, depth=settings.layers
+        actions=match.model.num_actions,
+        body=settings.body,
+        width=settings.width,
+        depth=settings.layers,
     )
     fresh = nets.make_net(match.model, module, jax.random.key(0), uniform_play=False)
     found, seconds = {0: fresh}, {0: 0.0}
@@ -364,6 +370,7 @@ class Matches:
             "opponent_iterations": point.iterations,
             "equal_seconds": point.equal,
             "sims": point.sims,
+            "network": self.settings.body,
             "train_steps": point.step,
             "wins": wins,
             "games": len(won),

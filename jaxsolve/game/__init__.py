@@ -21,6 +21,7 @@ from jaxsolve.game._optional import DescribesSituations as DescribesSituations
 from jaxsolve.game._optional import EvaluatesPositions as EvaluatesPositions
 from jaxsolve.game._optional import GuessesPositions as GuessesPositions
 from jaxsolve.game._optional import HasLargestPayoff as HasLargestPayoff
+from jaxsolve.game._optional import HasPrivateFeatures as HasPrivateFeatures
 from jaxsolve.game._optional import HasPrivateStates as HasPrivateStates
 from jaxsolve.game._optional import HasPublicFeatures as HasPublicFeatures
 from jaxsolve.game._optional import NamesActions as NamesActions

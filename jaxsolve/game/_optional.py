@@ -89,6 +89,15 @@ class HasPublicFeatures(Protocol):
 
 
 @runtime_checkable
+class HasPrivateFeatures(Protocol):
+    """A game that describes each private state by numbers, for networks with the body "shared"."""
+
+    def private_features(self, state: State) -> Array:
+        """Returns float [2, H, G], of about unit size; equal for all states of a public state."""
+        ...
+
+
+@runtime_checkable
 class HasLargestPayoff(Protocol):
     """A game that bounds what is still at stake, the unit of values where no list is walked."""
 

@@ -36,9 +36,12 @@ def load_net(path: str | Path) -> Net:
     header, arrays = load_arrays(Path(path), "network")
     format = dict(header["format"])
     format["hands"] = tuple(format["hands"])
+    module = dict(header["module"])
+    if module.get("hands") is not None:
+        module["hands"] = tuple(module["hands"])
     params = unflatten_dict(arrays, sep="/")
     return Net(
         jax.tree.map(jax.numpy.asarray, params),
-        ValueNetwork(**header["module"]),
+        ValueNetwork(**module),
         StateFormat(**format),
     )

@@ -26,7 +26,7 @@ from jaxsolve.nets._conv import Conv
 from jaxsolve.public import Described, PublicState, StateFormat, unit_of
 from jaxsolve.types import Array, PRNGKey, PyTree
 
-BODIES = ("mlp", "resnet", "conv RxCxP")
+BODIES = ("mlp", "resnet", "shared", "conv RxCxP")
 """Bodies of a `ValueNetwork`; the last for a board of R rows, C columns and P planes."""
 
 
@@ -59,12 +59,14 @@ class ValueNetwork(nn.Module):
     Attributes:
         width: units of a layer.
         depth: layers, or residual blocks of two.
-        body: "mlp" or "resnet", of flat features; or residual blocks of convolutions on a board, as
-            in AlphaZero with layer norms for batch norms, such as "conv 6x7x3" where features are
-            3 planes of 6 rows and 7 columns, planes last.
+        body: "mlp" or "resnet", of flat features; "shared", one MLP for all private states, which
+            a game describes by `private_features` (not in the paper); or residual blocks of
+            convolutions on a board, as in AlphaZero with layer norms for batch norms, such as
+            "conv 6x7x3" where features are 3 planes of 6 rows and 7 columns, planes last.
         activation: "relu" or "gelu".
         layer_norm: normalise before each activation of the MLP; the ResNet always does.
         actions: A, actions of the policy head; 0 for none.
+        hands: private states of each player, of which "shared" looks at no more; `make_net` knows.
     """
 
     width: int = 192
@@ -73,10 +75,16 @@ class ValueNetwork(nn.Module):
     activation: str = "relu"
     layer_norm: bool = False
     actions: int = 0
+    hands: tuple[int, int] | None = None
 
     @nn.compact
     def __call__(
-        self, features: Array, beliefs: Array, possible: Array, uniform: Array | None = None
+        self,
+        features: Array,
+        beliefs: Array,
+        possible: Array,
+        uniform: Array | None = None,
+        private: Array | None = None,
     ) -> Output:
         """Returns the output for features [..., F], beliefs and possible hands [..., 2, H].
 
@@ -85,9 +93,14 @@ class ValueNetwork(nn.Module):
             beliefs: each sums to 1.
             possible: hands.
             uniform: values [..., 2, H] under uniform play, to which the network adds.
+            private: features [..., 2, H, G] of each private state, for the body "shared".
         """
         hands = beliefs.shape[-1]
         act = {"relu": nn.relu, "gelu": nn.gelu}[self.activation]
+        if self.body == "shared":
+            assert private is not None
+            values, logits = self._shared(features, beliefs, private, act)
+            return Output(zero_sum(values, beliefs, possible), logits)
         flat = beliefs.reshape(*beliefs.shape[:-2], 2 * hands)
         # Beliefs sum to 1: times H they are of the order of 1 whatever the number of hands.
         board = board_of(self.body)
@@ -116,6 +129,39 @@ class ValueNetwork(nn.Module):
             raw = nn.Dense(self.actions * hands)(x)
             logits = raw.reshape(*beliefs.shape[:-2], self.actions, hands)
         return Output(zero_sum(values, beliefs, possible), logits)
+
+    def _shared(
+        self, features: Array, beliefs: Array, private: Array, act: Callable[[Array], Array]
+    ) -> tuple[Array, Array | None]:
+        """Returns values [..., 2, H], and logits [..., A, H] or None.
+
+        In each layer a private state learns what the others are like, in the mean by the beliefs.
+        """
+        hands, width = beliefs.shape[-1], self.width
+        sizes = self.hands or (hands, hands)
+        player = self.param("player", nn.initializers.zeros_init(), (2, width))
+        likely = jnp.log1p(beliefs * hands)[..., None]
+        first, public = nn.Dense(width), nn.Dense(width)(features)[..., None, :]
+        known = jnp.concatenate([private, likely], -1)
+        each = [act(first(known[..., p, :n, :]) + player[p] + public) for p, n in enumerate(sizes)]
+        for _ in range(self.depth - 1):
+            means = [
+                jnp.einsum("...h,...hw->...w", beliefs[..., p, : sizes[p]], x)
+                for p, x in enumerate(each)
+            ]
+            around = nn.Dense(width)(jnp.concatenate(means, -1))[..., None, :]
+            layer = nn.Dense(width)
+            each = [act(layer(x) + around) for x in each]
+
+        def padded(x: Array) -> Array:
+            return jnp.pad(x, [(0, 0)] * (x.ndim - 2) + [(0, hands - x.shape[-2]), (0, 0)])
+
+        last = nn.Dense(1)
+        values = jnp.stack([padded(last(x))[..., 0] for x in each], -2)
+        if not self.actions:
+            return values, None
+        logits = sum(padded(nn.Dense(self.actions)(x)) for x in each)
+        return values, jnp.swapaxes(logits, -1, -2)
 
     def _on_board(
         self, features: Array, board: tuple[int, ...], act: Callable[[Array], Array]
@@ -168,7 +214,9 @@ class Net:
         uniform = None
         if self.format.uniform_play:
             uniform = _against(state.uniform_payoffs, beliefs)
-        found: Output = apply(self.params, state.features, beliefs, state.possible, uniform)
+        found: Output = apply(
+            self.params, state.features, beliefs, state.possible, uniform, state.private
+        )
         return found
 
     def __call__(self, state: PublicState, beliefs: Array) -> Array:
@@ -202,6 +250,12 @@ class Net:
                     f"{mine.hands} private states; {other.game} has {other.num_features} and "
                     f"{other.hands}. Train one with learn.train, or load that of {other.game}."
                 )
+        if mine.num_private not in (0, other.num_private):
+            raise ValueError(
+                f"this network of {mine.game} is given {mine.num_private} features of each private "
+                f"state, and these public states have {other.num_private}: train one with "
+                "learn.train"
+            )
         if mine.scale != other.scale:
             raise ValueError(
                 f"this network of {mine.game} has values in units of {_scale(mine)}, and these "
@@ -244,8 +298,9 @@ def make_net(
             what is to be added; by default where the public states are listed.
 
     Raises:
-        ValueError: an unknown body or activation, a game without `public_features`, or
-            `uniform_play=True` where nothing is listed.
+        ValueError: an unknown body or activation, a game without `public_features` or, for the
+            body "shared", `private_features`, or `uniform_play=True` where nothing is listed or
+            the body is "shared".
     """
     board = board_of(module.body)
     if module.body not in BODIES[:-1] and board is None:
@@ -264,7 +319,18 @@ def make_net(
             "apart: give its rules a method public_features(state) -> float [F], the same for all "
             "states of a public state"
         )
-    given = format.uniform_play if uniform_play is None else uniform_play
+    shared = module.body == "shared"
+    if shared and not format.num_private:
+        raise ValueError(
+            f'the body "shared" needs numbers for each private state, and {format.game} has none: '
+            "give its rules a method private_features(state) -> float [2, H, G], and make the "
+            'model with public.hidden_piece_model; or use the body "mlp"'
+        )
+    if shared and uniform_play:
+        raise ValueError('the body "shared" is not told what uniform play is worth')
+    if shared:
+        module = module.clone(hands=format.hands)
+    given = format.uniform_play and not shared if uniform_play is None else uniform_play
     if given and not format.uniform_play:
         raise ValueError(
             f"what uniform play is worth in {format.game} takes a walk of the whole game, and "
@@ -277,5 +343,7 @@ def make_net(
         zeros,
         jnp.ones(zeros.shape, bool),
         zeros if given else None,
+        jnp.zeros((*zeros.shape, format.num_private)) if shared else None,
     )
-    return Net(params, module, format._replace(uniform_play=given))
+    private = format.num_private if shared else 0
+    return Net(params, module, format._replace(uniform_play=given, num_private=private))

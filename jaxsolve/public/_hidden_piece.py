@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.game import HasPublicFeatures, HidesPiece, MoveTables
+from jaxsolve.game import HasPrivateFeatures, HasPublicFeatures, HidesPiece, MoveTables
 from jaxsolve.public._model import Followed
 from jaxsolve.public._pairs import DensePayoffs, DenseWeights
 from jaxsolve.public._rules import RulesModel, rules_model
@@ -218,6 +218,10 @@ class HiddenPieceModel:
         roots = jax.tree.map(lambda x: x[public], store.roots)
         flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[public.ndim :]), roots)
         features = jax.vmap(self._features)(flat)
+        private = None
+        if isinstance(self.game, HasPrivateFeatures):
+            private = jax.vmap(self.game.private_features)(flat.state)
+            private = private.reshape(*public.shape, *private.shape[1:]).astype(features.dtype)
         first = roots.weight > 0
         second = jnp.broadcast_to(jnp.arange(first.shape[-1]) == 0, first.shape)
         return PublicState(
@@ -225,6 +229,7 @@ class HiddenPieceModel:
             possible=jnp.stack([first, second], -2),
             scale=jnp.full(public.shape, self.rules.scale, roots.weight.dtype),
             subgame_class=jnp.full(public.shape, -1, jnp.int32),
+            private=private,
         )
 
     def actor_of(self, root: HiddenRoot) -> Array:
@@ -388,11 +393,14 @@ def hidden_piece_model(
             f"{some.max():g}; histories that meet are told apart by nothing, so they must be equal"
         )
     features = rules.format.num_features + (rules.format.num_features > 0)
+    private = 0
+    if isinstance(game, HasPrivateFeatures):
+        private = jax.eval_shape(lambda: game.private_features(game.init())).shape[-1]
     model = HiddenPieceModel(
         tables=tables,
         rules=rules,
         game=game,
-        format=rules.format._replace(num_features=features),
+        format=rules.format._replace(num_features=features, num_private=private),
         depth=depth,
         wait=min(moves_between + len(digits) * reveals_between, depth),
         digits=digits,
@@ -437,5 +445,5 @@ def _tables(moves: MoveTables, children: int, digits: tuple[int, ...]) -> Tables
     return Tables(
         jnp.asarray(actor, jnp.int32),
         *(jnp.asarray(x, small) for x in (child, after, source, parents, own[..., None], waiting)),
-        jnp.asarray((parents[..., 1:] < pairs).any((1, 2, 3, 4))),
+        merges=jnp.asarray((parents[..., 1:] < pairs).any((1, 2, 3, 4))),
     )

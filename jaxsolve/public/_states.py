@@ -12,7 +12,7 @@ from jaxsolve.types import Array
 
 
 class PublicState(NamedTuple):
-    """What a value function is given of public states (F features, H private states).
+    """What a value function is given of public states (F and G features, H private states).
 
     Attributes:
         features: float [..., F], the game's own description, `public_features`; F is 0 for a game
@@ -24,6 +24,8 @@ class PublicState(NamedTuple):
         uniform_payoffs: float [..., 2, H, H], what each pair of private states gets when both play
             uniformly from there on, in the unit of `StateFormat`; None where the game was not
             walked.
+        private: float [..., 2, H, G], the game's own description of each private state,
+            `private_features`; None where there is none.
     """
 
     features: Array
@@ -31,6 +33,7 @@ class PublicState(NamedTuple):
     scale: Array
     subgame_class: Array
     uniform_payoffs: Array | None = None
+    private: Array | None = None
 
     def at(self, index: Array) -> PublicState:
         """Returns some of the public states along the leading axis; int32 [...]."""
@@ -50,6 +53,7 @@ class StateFormat(NamedTuple):
         uniform_play: whether there are `uniform_payoffs`.
         unit: values are in units of `scale` / N, with N = H * H pairs of private states, or N the
             number of possible pairs in that public state.
+        num_private: G, features of each private state; 0 for none.
     """
 
     game: str
@@ -59,6 +63,7 @@ class StateFormat(NamedTuple):
     scale: float | None
     uniform_play: bool
     unit: Literal["pairs", "possible pairs"]
+    num_private: int = 0
 
 
 @runtime_checkable

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -14,8 +16,10 @@ from few import few
 import games
 import jaxsolve as js
 from jaxsolve import learn, nets
-from jaxsolve.public import no_limit, public_game
+from jaxsolve.public import PublicState, hidden_piece_model, no_limit, public_game
 from jaxsolve.search import solve_belief, subgames
+
+CHASE = "scotland_yard(edges=[[1,2],[2,3],[3,1],[3,4],[4,5]],evader=[1,5],detectives=[3])"
 
 
 @functools.cache
@@ -23,7 +27,7 @@ def leduc() -> Any:
     return public_game(games.load("leduc"))
 
 
-@pytest.mark.parametrize("body", few([*nets.BODIES[:-1], "conv 1x1x11"], "mlp".__eq__))
+@pytest.mark.parametrize("body", few(["mlp", "resnet", "conv 1x1x11"], "mlp".__eq__))
 def test_values_sum_to_zero_and_impossible_hands_have_none(body: str):
     game = leduc()
     module = nets.ValueNetwork(16, 2, body=body, actions=3)
@@ -93,6 +97,48 @@ def test_an_output_of_zero_means_uniform_play(name: str):
     assert not plain.format.uniform_play
     still = plain.replace(jax.tree.map(jnp.zeros_like, plain.params))
     np.testing.assert_array_equal(still(state, beliefs), 0)
+
+
+def test_the_shared_body_treats_private_states_alike(tmp_path: Path):
+    """Other numbers of private states: the same values and policies, renumbered."""
+    chase = hidden_piece_model(games.load(CHASE))[0]
+    module = nets.ValueNetwork(8, 2, body="shared", actions=chase.num_actions)
+    net = nets.make_net(chase, module, jax.random.key(0))
+    net.check(chase)
+    hands, rng = max(chase.hands), np.random.default_rng(0)
+    belief = rng.dirichlet(np.ones(hands))
+    beliefs = np.stack([belief, np.arange(hands) == 0])[None]
+    private = rng.normal(size=(1, 2, hands, chase.format.num_private))
+    order = rng.permutation(hands)
+
+    def said(beliefs: Any, private: Any) -> Any:
+        state = PublicState(
+            features=jnp.ones((1, chase.format.num_features)),
+            possible=jnp.asarray(beliefs > 0),
+            scale=jnp.ones(1),
+            subgame_class=jnp.zeros(1, jnp.int32),
+            private=jnp.asarray(private),
+        )
+        return net.output(state, jnp.asarray(beliefs))
+
+    first = said(beliefs, private)
+    mixed = np.stack([beliefs[:, 0][:, order], beliefs[:, 1]], 1)
+    again = said(mixed, np.stack([private[:, 0][:, order], private[:, 1]], 1))
+    np.testing.assert_allclose(again.values[:, 0], first.values[:, 0][:, order], atol=1e-5)
+    np.testing.assert_allclose(again.values[:, 1], first.values[:, 1], atol=1e-5)
+    assert np.ptp(first.values[0, 0]) > 1e-3
+    # Those of player 1, who has one private state, come on top of those of number 0.
+    rest = (order > 0) & (np.arange(hands) > 0)
+    wanted = first.policy_logits[..., order][..., rest]
+    np.testing.assert_allclose(again.policy_logits[..., rest], wanted, atol=1e-5)
+    assert rest.sum() >= 3
+    nets.save_net(net, tmp_path / "net.npz")
+    assert nets.load_net(tmp_path / "net.npz").module == net.module
+    with pytest.raises(ValueError, match=r"leduc has none: .* private_features\(state\)"):
+        nets.make_net(leduc(), module, jax.random.key(0))
+    other = dataclasses.replace(net, format=net.format._replace(num_private=3))
+    with pytest.raises(ValueError, match="is given 3 features of each private state"):
+        other.check(chase)
 
 
 def test_bad_input():
