@@ -168,7 +168,7 @@ def joined_counts(here: Map) -> np.ndarray:
 def distances_of(here: Map) -> np.ndarray:
     """Returns int32 [S, S], moves of a detective between stations, tickets ignored; 99 for none."""
     ways = [k for k, kind in enumerate(here.kinds) if kind != "black"]
-    near: np.ndarray = here.joined()[ways].any(0).astype(np.float32)
+    near = np.asarray(here.joined()[ways].any(0), np.float32)
     reached = np.eye(len(near)) > 0
     distance = np.where(reached, 0, 99)
     for step in range(1, len(near)):

@@ -442,8 +442,7 @@ def _tables(moves: MoveTables, children: int, digits: tuple[int, ...]) -> Tables
     waiting[~waits, 0] = np.arange(children) * hands
     waiting[waits] = np.arange(children) * hands + number[:, None]
     small = np.int16 if max(pairs, codes) < 1 << 15 else np.int32
-    return Tables(
-        jnp.asarray(actor, jnp.int32),
-        *(jnp.asarray(x, small) for x in (child, after, source, parents, own[..., None], waiting)),
-        merges=jnp.asarray((parents[..., 1:] < pairs).any((1, 2, 3, 4))),
-    )
+    tables = (child, after, source, parents, own[..., None], waiting)
+    merges = (parents[..., 1:] < pairs).any((1, 2, 3, 4))
+    arrays = [jnp.asarray(x, small) for x in tables] + [jnp.asarray(merges)]
+    return Tables(jnp.asarray(actor, jnp.int32), *arrays)
