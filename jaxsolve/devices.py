@@ -159,9 +159,21 @@ def split(function: Callable[..., T]) -> Callable[..., T]:
     return of_batch
 
 
-def vmap(function: Callable[..., T]) -> Callable[..., T]:
-    """Returns `jax.vmap(function)`, its batch shared by the devices of the mesh; see `split`."""
-    return split(jax.vmap(function))
+def vmap(function: Callable[..., T], abreast: int | None = None) -> Callable[..., T]:
+    """Returns `jax.vmap(function)`, its batch shared by the devices of the mesh; see `split`.
+
+    Args:
+        function: of one member.
+        abreast: members side by side on a device, the others after these; all by default.
+    """
+    if abreast is None:
+        return split(jax.vmap(function))
+
+    def in_turn(*batches: Any) -> T:
+        found: T = jax.lax.map(lambda x: function(*x), batches, batch_size=abreast)
+        return found
+
+    return split(in_turn)
 
 
 def spread(tree: T, axis: int = 0) -> T:

@@ -75,7 +75,7 @@ class Settings:
         minutes: of training at most, of processor time of all threads together; a run that has
             reached them stops there.
         train_sims: s while training.
-        episodes: side by side.
+        episodes: side by side; their searches come two by two, which stay in a CPU's cache.
         p_td1: probability that an outcome becomes a target; 0 in the paper, which trains for long
             enough to do without.
         body: of the network. "mlp" has the paper's kind of input; "shared" is ours, one small
@@ -239,7 +239,7 @@ def train(match: Matches, settings: Settings, out: Path, say: Callable[[str], No
     preset = learn.preset("scotland_yard")
     source = learn.sound_self_play(
         match.resolver(settings.train_sims),
-        preset.self_play(episodes=settings.episodes, p_td1=settings.p_td1),
+        preset.self_play(episodes=settings.episodes, p_td1=settings.p_td1, abreast=2),
     )
     plan = preset.plan(
         steps=max(1, *settings.steps),

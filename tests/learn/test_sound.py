@@ -218,6 +218,22 @@ def test_a_resumed_run_is_the_same_and_other_settings_are_refused(tmp_path: Path
         run(source()._replace(sample=explodes))
 
 
+@pytest.mark.slow  # two more programs of self-play
+def test_searches_in_turn_are_those_side_by_side():
+    """Five searches, two at a time: the last two are one and padding."""
+    few_searches = growing_resolver(table("kuhn"), js.cfr_plus(2.0), simulations=3)
+    found = []
+    for abreast in (None, 2):
+        source = learn.sound_self_play(few_searches, episodes=4, solvers=1, abreast=abreast)
+        step = jax.jit(source.sample)
+        state, rows = source.init(jax.random.key(0)), []
+        for k in range(3):
+            examples, state = step(net("kuhn"), state, jax.random.key(k))
+            rows.append(examples)
+        found.append((rows, state.searches))
+    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, atol=1e-5), *found)
+
+
 @pytest.mark.parametrize("name", few([SMALL, TOWN], SMALL.__eq__))
 def test_uniform_episodes_see_what_uniform_play_reaches(name: str):
     """Chance below a decision, private states that merge, and ends within a public state."""
@@ -336,6 +352,7 @@ def test_bad_input():
         ({"p_td1": -0.1}, "p_td1 is a share"),
         ({"temperature": 0.0}, "temperature must be"),
         ({"queue": 10}, "does not hold"),
+        ({"abreast": 0}, "abreast=0"),
     ):
         with pytest.raises(ValueError, match=message):
             learn.sound_self_play(where, **options)

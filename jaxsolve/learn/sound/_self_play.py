@@ -224,7 +224,7 @@ def sound_self_play(
         def one(subgame: BeliefSubgame, key: PRNGKey) -> tuple[Grown, Queries]:
             return logged_search(search, net, subgame, key, prior=prior, slots=slots)
 
-        return devices.vmap(one)(
+        return devices.vmap(one, chosen.abreast)(
             jax.tree.map(lambda *x: jnp.concatenate(x), acting, free),
             jax.random.split(key, episodes + solvers),
         )

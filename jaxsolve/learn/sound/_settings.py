@@ -30,6 +30,8 @@ class SelfPlaySettings:
             often; outcomes are no targets there. Not in the paper.
         fill: solvers without a query solve random beliefs of a random public state. Not in the
             paper.
+        abreast: searches side by side on a device, the others after these; all if None. On a CPU
+            few large ones stay in its cache.
     """
 
     episodes: int = 32
@@ -47,6 +49,7 @@ class SelfPlaySettings:
     opening: int = 0
     queue: int = 4096
     fill: bool = False
+    abreast: int | None = None
 
     @property
     def num_solvers(self) -> int:
@@ -86,6 +89,8 @@ def check(settings: SelfPlaySettings) -> None:
         raise ValueError(f"no_resign is a share between 0 and 1, not {settings.no_resign}")
     if settings.max_moves is not None and settings.max_moves < 1:
         raise ValueError(f"max_moves={settings.max_moves} must be positive, or None")
+    if settings.abreast is not None and settings.abreast < 1:
+        raise ValueError(f"abreast={settings.abreast} must be positive, or None")
     if settings.opening < 0:
         raise ValueError(f"opening={settings.opening} is a number of decisions, 0 or more")
     if not settings.temperature > 0:
