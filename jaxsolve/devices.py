@@ -170,8 +170,14 @@ def vmap(function: Callable[..., T], abreast: int | None = None) -> Callable[...
         return split(jax.vmap(function))
 
     def in_turn(*batches: Any) -> T:
-        found: T = jax.lax.map(lambda x: function(*x), batches, batch_size=abreast)
-        return found
+        # Padded, since a batch that is left over would be a second program.
+        size = jax.tree.leaves(batches)[0].shape[0]
+        rows = jnp.minimum(jnp.arange(-(-size // abreast) * abreast), size - 1)
+        rows = rows.reshape(-1, abreast)
+        found: T = jax.lax.map(
+            lambda row: jax.vmap(function)(*jax.tree.map(lambda x: x[row], batches)), rows
+        )
+        return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:])[:size], found)
 
     return split(in_turn)
 
