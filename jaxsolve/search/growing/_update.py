@@ -8,6 +8,7 @@ children count with the probability of the chance moves in between.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -184,15 +185,42 @@ def _leaves(search: GrowingSearch, problem: SearchProblem, state: SearchState) -
     transitions = search.model.transitions(growth.store)
     width, tile, size = growth.num_children, search.tile, len(growth.leaf)
 
-    def ask(leaf: Array, first: Array, there: Array, child_values: Array, merged: bool) -> Array:
-        """Returns the values with those of a tile of leaves, where they are `there`."""
+    # Leaves whose private states have one origin each come first, the others from the end on.
+    leaf, early, late = growth.leaf, growth.num_leaves, jnp.zeros((), jnp.int32)
+    if transitions.merges is not None:
+        some = jnp.arange(size) < growth.num_leaves
+        merges = transitions.merges[growth.row[growth.leaf // width]] & some
+        late, early = merges.sum(), growth.num_leaves - merges.sum()
+        at = jnp.where(merges, size - jnp.cumsum(merges), jnp.cumsum(some & ~merges) - 1)
+        leaf = jnp.zeros_like(leaf).at[jnp.where(some, at, size)].set(growth.leaf, mode="drop")
+    first_tiles = shared_max((early + tile - 1) // tile)
+    tiles = first_tiles
+    if transitions.merges is not None:
+        tiles += shared_max((late + tile - 1) // tile)
+
+    def reaches(here: Array, child: Array, merged: bool) -> Array:
+        one = functools.partial(reach_at, transitions, growth, state.action_reach, merged=merged)
+        return jax.vmap(one)(here, child)
+
+    def one(t: Array, child_values: Array) -> Array:
+        merged, first = t >= first_tiles, t * tile
+        there = first + jnp.arange(tile) < early
+        if transitions.merges is not None:
+            first = jnp.where(merged, size - (t - first_tiles + 1) * tile, first)
+            there = jnp.where(merged, first + jnp.arange(tile) >= size - late, there)
         codes = jax.lax.dynamic_slice_in_dim(leaf, first, tile)
         here, child = codes // width, codes % width
         row = growth.row[here]
         public = jnp.maximum(transitions.child[row, child], 0)
-        reach = jax.vmap(
-            lambda n, k: reach_at(transitions, growth, state.action_reach, n, k, merged)
-        )(here, child)
+        if transitions.merges is None:
+            reach = reaches(here, child, True)
+        else:
+            # The same for all of a batch, so that one of both is computed.
+            reach = jax.lax.cond(
+                merged,
+                lambda: reaches(here, child, True),
+                lambda: reaches(here, child, False),
+            )
         if state.known is not None:
             found = state.known.values[here, :, child] * reach[:, ::-1]
         else:
@@ -202,30 +230,7 @@ def _leaves(search: GrowingSearch, problem: SearchProblem, state: SearchState) -
         there = jnp.where(there, here, len(growth.row))
         return child_values.at[there, :, child].set(found, mode="drop")
 
-    def loop(leaf: Array, count: Array, child_values: Array, merged: bool, last: bool) -> Array:
-        """Asks about the first leaves of a list, or its last ones."""
-
-        def one(t: Array, child_values: Array) -> Array:
-            at = t * tile + jnp.arange(tile)
-            first = size - (t + 1) * tile if last else t * tile
-            there = (at[::-1] if last else at) < count
-            return ask(leaf, first, there, child_values, merged)
-
-        tiles = shared_max((count + tile - 1) // tile)
-        return jax.lax.fori_loop(0, tiles, one, child_values)
-
-    if transitions.merges is None:
-        child_values = loop(growth.leaf, growth.num_leaves, state.child_values, True, False)
-    else:
-        # Leaves whose private states have one origin each come first, the others from the end on.
-        some = jnp.arange(size) < growth.num_leaves
-        late = transitions.merges[growth.row[growth.leaf // width]] & some
-        early = some & ~late
-        at = jnp.where(late, size - jnp.cumsum(late), jnp.cumsum(early) - 1)
-        at = jnp.where(some, at, size)
-        leaf = jnp.zeros_like(growth.leaf).at[at].set(growth.leaf, mode="drop")
-        child_values = loop(leaf, early.sum(), state.child_values, False, False)
-        child_values = loop(leaf, late.sum(), child_values, True, True)
+    child_values = jax.lax.fori_loop(0, tiles, one, state.child_values)
     asked = growth.num_leaves if state.known is None else 0
     return state._replace(child_values=child_values, asked=state.asked + asked)
 
