@@ -22,7 +22,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import flax.serialization
 import jax
 import numpy as np
 
@@ -272,7 +271,6 @@ def _train(
     found: dict[int, nets.Net] = {}
     curve: list[dict[str, float]] = []
     for step in recipe.steps:
-        kept = out / f"network-{step}.msgpack"
         net = fresh
         if step:
             trained = learn.train(
@@ -285,10 +283,7 @@ def _train(
                 until=step,
                 progress=False,
             )
-            curve, net = trained.curve, trained.net
-            if kept.exists():  # a resumed run is further on
-                net = fresh.replace(flax.serialization.from_bytes(fresh.params, kept.read_bytes()))
-            kept.write_bytes(flax.serialization.to_bytes(net.params))
+            curve, net = trained.curve, first_kept(trained.net, out / f"network-{step}.npz")
             at = next(row for row in curve if row["step"] == step)
             say(
                 f"{recipe.name}, trained {at['seconds']:.1f} s, "
@@ -298,6 +293,14 @@ def _train(
     seconds = {int(row["step"]): row["seconds"] for row in curve} | {0: 0.0}
     networks = {k: (net, k * plan.updates, float(seconds[k])) for k, net in found.items()}
     return networks, curve
+
+
+def first_kept(net: nets.Net, path: Path) -> nets.Net:
+    """Returns the network in a file, as a resumed run is further on; keeps this one if none is."""
+    if path.exists():
+        return nets.load_net(path)
+    nets.save_net(net, path)
+    return net
 
 
 def _figure(study: Study, rows: list[dict[str, Any]]) -> Any:

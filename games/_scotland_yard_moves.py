@@ -16,9 +16,6 @@ from ._scotland_yard_maps import Map
 EVADER, DETECTIVE = 0, 1
 """Kinds of public states."""
 
-FAR = 8
-"""Moves beyond which a detective is as good as any farther away."""
-
 
 class Slots(NamedTuple):
     """Moves from each station, padded (S stations, A slots).
@@ -162,50 +159,6 @@ def detective_moves(
 def joined_counts(here: Map) -> np.ndarray:
     """Returns float32 [K, S, S], 1 where stations are joined."""
     return here.joined().astype(np.float32)
-
-
-@functools.cache
-def distances_of(here: Map) -> np.ndarray:
-    """Returns int32 [S, S], moves of a detective between stations, tickets ignored; 99 for none."""
-    ways = [k for k, kind in enumerate(here.kinds) if kind != "black"]
-    near = np.asarray(here.joined()[ways].any(0), np.float32)
-    reached = np.eye(len(near)) > 0
-    distance = np.where(reached, 0, 99)
-    for step in range(1, len(near)):
-        reached = reached.astype(np.float32) @ near > 0
-        distance = np.where((distance == 99) & reached, step, distance)
-        if (distance < 99).all():
-            break
-    return distance.astype(np.int32)
-
-
-def station_features(here: Map, stations: Array, turn: Array) -> Array:
-    """Returns float [S, 2 D + 8], what each station is like for Mr X; see `private_features`.
-
-    Args:
-        here: the map.
-        stations: int [D], of the detectives.
-        turn: int [], 0 for Mr X, 1..D.
-    """
-    apart = jnp.minimum(jnp.asarray(distances_of(here)), FAR)[jnp.maximum(stations, 0)]
-    count, size = apart.shape
-    ranked = list(apart)
-    for last in range(count - 1, 0, -1):  # the closest first
-        for k in range(last):
-            low, high = ranked[k], ranked[k + 1]
-            ranked[k], ranked[k + 1] = jnp.minimum(low, high), jnp.maximum(low, high)
-    # Who moves before Mr X does; all of them at his turn.
-    due = jnp.arange(1, count + 1) >= turn
-    soon = jnp.where(due[:, None], apart, FAR + 1).min(0)
-    mover = jnp.where(turn > 0, apart[jnp.maximum(turn - 1, 0)], FAR)
-    near = here.joined().any(0).astype(np.float32)
-    taken = (jnp.arange(size) == stations[:, None]).any(0)
-    exits = jnp.stack([ranked[0] > 1, ~taken]).astype(jnp.float32) @ near
-    parts = [jnp.exp(-x.astype(float)) for x in [*ranked, mover]] + [x / FAR for x in ranked]
-    parts += [(soon == k).astype(float) for k in (1, 2, 3)]
-    parts += [exits[0] / 5, (exits[0] == 0).astype(float), exits[1] / 5]
-    parts += [jnp.asarray(near.sum(0) / 5, float)]
-    return jnp.stack(parts, -1)
 
 
 def _goes(slots: Slots, tickets: Array, taken: Array) -> Array:

@@ -28,8 +28,10 @@ from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
 
 from ._params import name_of
 from ._scotland_yard_drawing import as_svg
+from ._scotland_yard_features import public_features, station_features
 from ._scotland_yard_maps import Map, named_map, taxi_map
-from ._scotland_yard_moves import detective_moves, evader_moves, station_features, tables_of
+from ._scotland_yard_moves import detective_moves, evader_moves, tables_of
+from ._scotland_yard_words import beliefs_in_words, situation
 
 PLAYING, CAUGHT, BLOCKED, FREE = 0, 1, 2, 3
 """Results, as they are announced after a detective's move."""
@@ -305,23 +307,12 @@ class ScotlandYard:
         Stations of the detectives, whose turn, shares of the tickets left, of double moves left and
         of the moves done, and which move of a double one is next.
         """
-        here = self.map
-        stations = jnp.arange(here.num_stations) == state.stations[1:, None]
-        turn = jnp.arange(1 + len(here.detectives)) == state.turn
-        held = np.array(here.tickets) * len(here.detectives)
-        most = np.maximum(np.array(here.evader_tickets) + held, 1)
-        numbers = jnp.stack([state.doubles / max(here.doubles, 1), state.moves / here.rounds])
-        phase = jnp.arange(1, 3) == state.phase
-        parts = (stations.reshape(-1), turn, (state.tickets / most).reshape(-1), numbers, phase)
-        return jnp.concatenate([x.astype(float) for x in parts])
+        return public_features(self.map, state)
 
     def private_features(self, state: State) -> Array:
         """float [2, S, 2 D + 8], what each station is like for Mr X; not in the paper.
 
-        With tickets ignored: exp(-moves) from each detective, the closest first, and from the one
-        who moves next; moves by 8; whether one of those who move before Mr X does can come in 1, 2
-        or 3 moves; neighbours that no detective reaches in one move, by 5, whether there are none,
-        those without a detective, and all of them. The detectives' only private state has 0.
+        The detectives' only private state has 0. See `station_features`.
         """
         mine = station_features(self.map, state.stations[1:].astype(jnp.int32), state.turn)
         return jnp.stack([mine, jnp.zeros_like(mine)])
@@ -340,57 +331,11 @@ class ScotlandYard:
         return " ".join(words)
 
     def situation(self, player: int, seen: Sequence[Seen]) -> str:
-        here = self.map
-        drawn = len(here.evader) > 1
-        # Mr X is where the player knows that he was last, 0 if they do not; after how many moves.
-        at, known = [0 if drawn else here.evader[0], *here.detectives], 0
-        tickets = np.array([here.evader_tickets] + [here.tickets] * len(here.detectives))
-        turn, due, moves, doubles = 0, 1, 0, here.doubles
-        for action, public, private in seen:
-            used, place = int(public[0]), int(public[1])
-            if private[0] != NOTHING:
-                at[0] = int(private[0]) + 1
-            if used == NOTHING:
-                continue
-            if turn == 0 and used > len(here.kinds):
-                due, doubles = 2, doubles - 1
-                continue
-            if used < len(here.kinds):
-                tickets[turn, used] -= 1
-                tickets[0, used] += turn > 0
-            if turn == 0:
-                moves, due = moves + 1, due - 1
-                place = action % here.num_stations if action >= 0 else place
-                known = known if place == NOTHING else moves
-            at[turn] = at[turn] if place == NOTHING else place + 1
-            if turn > 0 or due == 0:
-                turn = (turn + 1) % len(at)
-                due = 1
-        left = [
-            " ".join(f"{kind} {n}" for kind, n in zip(here.kinds, row, strict=True))
-            for row in tickets
-        ]
-        where = f"at {at[0]}" if player == 0 else f"seen at {at[0]} after move {known}"
-        lines = [
-            f"Mr X {where if at[0] else 'not seen yet'}; moves {moves} of {here.rounds}; tickets "
-            f"{left[0]}{f', double {doubles}' if here.doubles else ''}",
-            *(f"detective {k} at {at[k]}; tickets {left[k]}" for k in range(1, len(at))),
-        ]
-        mover = f"detective {turn}" if turn else "Mr X"
-        return "\n".join([*lines, f"you move {mover}"])
+        return situation(self.map, player, seen)
 
     def beliefs_in_words(self, beliefs: np.ndarray) -> str:
         """The ten likeliest stations of Mr X, and how many are possible."""
-        belief = beliefs[0, : self.map.num_stations]
-        likely = np.argsort(-belief, kind="stable")[: min(10, np.count_nonzero(belief))]
-        rows = [("station", [str(s + 1) for s in likely])]
-        rows.append(("percent", [f"{100 * belief[s]:.0f}" for s in likely]))
-        return "\n".join(
-            [
-                f"where Mr X is, for all who saw the same ({np.count_nonzero(belief)} possible):",
-                *(f"  {word} {' '.join(f'{x:>4}' for x in row)}" for word, row in rows),
-            ]
-        )
+        return beliefs_in_words(beliefs[0, : self.map.num_stations])
 
     def svg(
         self, state: State, player: int | None = None, *, belief: np.ndarray | None = None

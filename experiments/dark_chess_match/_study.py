@@ -252,5 +252,5 @@ def _figure(rows: list[dict[str, Any]]) -> Any:
     axes.set_yticks(place, names)
     axes.set_xlim(0, 102)
     axes.set_xlabel("points, % (games)")
-    axes.legend(loc="lower left")
+    figure.legend(loc="outside upper center", ncols=2)
     return figure

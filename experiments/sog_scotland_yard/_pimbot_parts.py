@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from games._scotland_yard_moves import distances_of, joined_counts, slots_of
+from games._scotland_yard_features import distances_of
+from games._scotland_yard_moves import joined_counts, slots_of
 from games.scotland_yard import CAUGHT, FREE, SINGLE, ScotlandYard
 from jaxsolve.types import Array
 

@@ -19,13 +19,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import flax.serialization
 import jax
 import numpy as np
 
 import games
 import jaxsolve as js
 from experiments._report import Report, device_name, wilson
+from experiments._sog import first_kept
 from experiments.sog_scotland_yard._opponents import ismcts_agent
 from experiments.sog_scotland_yard._pimbot import PimBot, pimbot
 from games.scotland_yard import ScotlandYard
@@ -264,7 +264,6 @@ def train(match: Matches, settings: Settings, out: Path, say: Callable[[str], No
     for step in settings.steps:
         if not step:
             continue
-        kept = out / f"network-{step}.msgpack"
         trained = learn.train(
             fresh,
             source,
@@ -277,10 +276,7 @@ def train(match: Matches, settings: Settings, out: Path, say: Callable[[str], No
             clock=time.process_time,
             progress=False,
         )
-        curve, net = trained.curve, trained.net
-        if kept.exists():  # a resumed run is further on
-            net = fresh.replace(flax.serialization.from_bytes(fresh.params, kept.read_bytes()))
-        write_atomic(kept, flax.serialization.to_bytes(net.params))
+        curve, net = trained.curve, first_kept(trained.net, out / f"network-{step}.npz")
         row = next((r for r in curve if r["step"] == step), curve[-1])
         found[int(row["step"])], seconds[int(row["step"])] = net, float(row["seconds"])
         say(

@@ -188,12 +188,12 @@ def tournament(
     board = Board(rules.game)
     for number, line in enumerate(rules.openings):
         check_line(board, line, f"opening {number + 1}")
-    out.mkdir(parents=True, exist_ok=True)
-    games = _kept(rules, names, out)
     players: list[Player | None] = []
     try:
         for entrant in entrants:
             players.append(entrant.start())
+        out.mkdir(parents=True, exist_ok=True)
+        games = _kept(rules, names, out)
         pairs = list(itertools.combinations(range(len(names)), 2))
         plan = [(k, pair) for k in range(rules.games) for pair in pairs]
         for number, (k, pair) in enumerate(plan):

@@ -90,7 +90,10 @@ class HasPublicFeatures(Protocol):
 
 @runtime_checkable
 class HasPrivateFeatures(Protocol):
-    """A game that describes each private state by numbers, for networks with the body "shared"."""
+    """A game that describes each private state by numbers, for networks with the body "shared".
+
+    `public.hidden_piece_model` asks for them; other models do not.
+    """
 
     def private_features(self, state: State) -> Array:
         """Returns float [2, H, G], of about unit size; equal for all states of a public state."""

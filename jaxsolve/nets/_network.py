@@ -320,15 +320,15 @@ def make_net(
             "states of a public state"
         )
     shared = module.body == "shared"
-    if shared and not format.num_private:
-        raise ValueError(
-            f'the body "shared" needs numbers for each private state, and {format.game} has none: '
-            "give its rules a method private_features(state) -> float [2, H, G], and make the "
-            'model with public.hidden_piece_model; or use the body "mlp"'
-        )
-    if shared and uniform_play:
-        raise ValueError('the body "shared" is not told what uniform play is worth')
     if shared:
+        if not format.num_private:
+            raise ValueError(
+                f'the body "shared" needs numbers for each private state, and {format.game} has '
+                "none: give its rules a method private_features(state) -> float [2, H, G], and "
+                'make the model with public.hidden_piece_model; or use the body "mlp"'
+            )
+        if uniform_play:
+            raise ValueError('the body "shared" is not told what uniform play is worth')
         module = module.clone(hands=format.hands)
     given = format.uniform_play and not shared if uniform_play is None else uniform_play
     if given and not format.uniform_play:

@@ -182,7 +182,12 @@ def test_bad_input(tmp_path: Path):
         agents.GtpEngine("no-such-program", size=9, komi=7.5, seconds=1)
     with pytest.raises(ValueError, match="does not speak UCI"):
         agents.UciEngine("true", options={}, limit="nodes 1", seconds=1)
-    path = tmp_path / "spec.toml"
+    path, out = tmp_path / "spec.toml", tmp_path / "out"
+    lost = '[[players]]\nname="x"\ngtp="no-such-program"\n'
+    path.write_text(f'game="pgx:go_9x9"\n[[players]]\nname="y"\nagent="uniform"\n{lost}')
+    with pytest.raises(ValueError, match="'no-such-program' cannot be started"):
+        agents.tournament(*made(read_spec(path)), out, say=len)
+    assert not out.exists()
     for text, message in (
         ("game = ", "is not TOML"),
         ('gane = "pgx:chess"', "no entry 'gane'"),

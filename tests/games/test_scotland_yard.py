@@ -229,3 +229,54 @@ def test_a_picture_puts_what_is_joined_together():
 def test_bad_parameters(text: str, message: str):
     with pytest.raises(ValueError, match=message):
         games.load(f"scotland_yard({text})")
+
+
+def slow_features(game: games.ScotlandYard, state: State) -> np.ndarray:
+    """What stations are like for Mr X, in plain Python from the rules."""
+    here, turn = game.map, int(state.turn)
+    size = here.num_stations
+    near: list[set[int]] = [set() for _ in range(size)]
+    walks: list[set[int]] = [set() for _ in range(size)]
+    for kind, pairs in zip(here.kinds, here.edges, strict=True):
+        for a, b in pairs:
+            for one, two in ((a - 1, b - 1), (b - 1, a - 1)):
+                near[one].add(two)
+                if kind != "black":
+                    walks[one].add(two)
+
+    def moves_from(start: int) -> list[int]:
+        found, edge, step = {start: 0}, {start}, 0
+        while edge:
+            step += 1
+            edge = {t for s in edge for t in walks[s]} - set(found)
+            found |= dict.fromkeys(edge, step)
+        return [min(found.get(s, 8), 8) for s in range(size)]
+
+    at = [int(x) for x in state.stations[1:]]
+    apart = [moves_from(d) for d in at]
+    closest = [min(x[s] for x in apart) for s in range(size)]
+    rows = []
+    for s in range(size):
+        ranked = sorted(x[s] for x in apart)
+        mover = apart[turn - 1][s] if turn > 0 else 8
+        soon = min(x[s] for x in apart[max(turn - 1, 0) :])
+        safe = sum(closest[t] > 1 for t in near[s])
+        free = sum(t not in at for t in near[s])
+        ways = (safe / 5, safe == 0, free / 5, len(near[s]) / 5)
+        gone = (*(np.exp(-x) for x in ranked), np.exp(-mover), *(x / 8 for x in ranked))
+        rows.append([*gone, soon == 1, soon == 2, soon == 3, *ways])
+    return np.array(rows, float)
+
+
+def test_what_stations_are_like_for_mr_x():
+    """On London along a random game: detectives' distances and ways out by breadth-first search."""
+    game, rng = games.load("scotland_yard(board=london)"), np.random.default_rng(0)
+    assert isinstance(game, games.ScotlandYard)
+    state = game.init()
+    for ply in range(13):
+        if ply:
+            found = np.asarray(game.private_features(state))
+            np.testing.assert_allclose(found[0], slow_features(game, state), atol=1e-6)
+            assert not found[1].any()
+        legal = np.flatnonzero(game.legal(state))
+        state = game.step(state, jnp.int32(rng.choice(legal)))

@@ -127,6 +127,8 @@ def test_the_shared_body_treats_private_states_alike(tmp_path: Path):
     np.testing.assert_allclose(again.values[:, 0], first.values[:, 0][:, order], atol=1e-5)
     np.testing.assert_allclose(again.values[:, 1], first.values[:, 1], atol=1e-5)
     assert np.ptp(first.values[0, 0]) > 1e-3
+    np.testing.assert_allclose((first.values * beliefs).sum((1, 2)), 0, atol=1e-6)
+    assert (np.asarray(first.values)[beliefs == 0] == 0).all()
     # Those of player 1, who has one private state, come on top of those of number 0.
     rest = (order > 0) & (np.arange(hands) > 0)
     wanted = first.policy_logits[..., order][..., rest]

@@ -8,7 +8,6 @@ children count with the probability of the chance moves in between.
 
 from __future__ import annotations
 
-import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -107,13 +106,8 @@ def action_reach_of(
         action_reach = put_row(action_reach, flow, n)
         after = jnp.minimum(n + 1, len(policy) - 1)
         up, child = growth.up[after], growth.step[after]
-        if transitions.merges is None:
-            return action_reach, reach_at(transitions, growth, action_reach, up, child)
-        return action_reach, jax.lax.cond(
-            transitions.merges[growth.row[up]],
-            lambda: reach_at(transitions, growth, action_reach, up, child),
-            lambda: reach_at(transitions, growth, action_reach, up, child, merged=False),
-        )
+        merges = None if transitions.merges is None else transitions.merges[growth.row[up]]
+        return action_reach, reach_at(transitions, growth, action_reach, up, child, merges)
 
     return jax.lax.fori_loop(0, shared_max(growth.num_opened), one, (action_reach, start))[0]
 
@@ -130,7 +124,7 @@ def reach_at(
     action_reach: Array,
     up: Array,
     child: Array,
-    merged: bool = True,
+    merges: Array | None = None,
 ) -> Array:
     """Returns float [2, H], own reaches at a child of an opened public state.
 
@@ -140,19 +134,24 @@ def reach_at(
         action_reach: float [I, 2, A + 1, H].
         up: int32 [], the opened public state.
         child: int32 [], which child of it.
-        merged: several pairs may lead to one private state of the child.
+        merges: bool [], whether several pairs lead to one private state of the child; None: they
+            may. One of both is computed where it is the same for a whole batch.
     """
     row, child = growth.row[up], jnp.minimum(child, transitions.num_children - 1)
     # Out of the whole array at once: a row of it is much larger than what is read.
     flat, most = action_reach.reshape(len(action_reach), 2, -1), transitions.num_hands
 
-    def one(player: int, hands: int) -> Array:
-        source = transitions.parents_of[row, child, player, slice(hands)]
-        source = source if merged else source[:, :1]
-        found = flat.at[up, player, source].get(mode="promise_in_bounds").sum(-1)
-        return jnp.pad(found, (0, most - hands))
+    def summed(origins: int | None) -> Array:
+        def one(player: int, hands: int) -> Array:
+            source = transitions.parents_of[row, child, player, slice(hands)][:, :origins]
+            found = flat.at[up, player, source].get(mode="promise_in_bounds").sum(-1)
+            return jnp.pad(found, (0, most - hands))
 
-    return jnp.stack([one(player, hands) for player, hands in enumerate(transitions.weights.hands)])
+        return jnp.stack([one(player, n) for player, n in enumerate(transitions.weights.hands)])
+
+    if merges is None:
+        return summed(None)
+    return jax.lax.cond(merges, lambda: summed(None), lambda: summed(1))
 
 
 def flow_of(actor: Array, reach: Array, policy: Array) -> Array:
@@ -184,43 +183,24 @@ def _leaves(search: GrowingSearch, problem: SearchProblem, state: SearchState) -
     growth = state.growth
     transitions = search.model.transitions(growth.store)
     width, tile, size = growth.num_children, search.tile, len(growth.leaf)
-
-    # Leaves whose private states have one origin each come first, the others from the end on.
-    leaf, early, late = growth.leaf, growth.num_leaves, jnp.zeros((), jnp.int32)
-    if transitions.merges is not None:
-        some = jnp.arange(size) < growth.num_leaves
-        merges = transitions.merges[growth.row[growth.leaf // width]] & some
-        late, early = merges.sum(), growth.num_leaves - merges.sum()
-        at = jnp.where(merges, size - jnp.cumsum(merges), jnp.cumsum(some & ~merges) - 1)
-        leaf = jnp.zeros_like(leaf).at[jnp.where(some, at, size)].set(growth.leaf, mode="drop")
-    first_tiles = shared_max((early + tile - 1) // tile)
-    tiles = first_tiles
-    if transitions.merges is not None:
-        tiles += shared_max((late + tile - 1) // tile)
-
-    def reaches(here: Array, child: Array, merged: bool) -> Array:
-        one = functools.partial(reach_at, transitions, growth, state.action_reach, merged=merged)
-        return jax.vmap(one)(here, child)
+    leaf, late = (growth.leaf, 0) if transitions.merges is None else _parted(transitions, growth)
+    early = growth.num_leaves - late
+    first_tiles, last_tiles = (shared_max((n + tile - 1) // tile) for n in (early, late))
 
     def one(t: Array, child_values: Array) -> Array:
-        merged, first = t >= first_tiles, t * tile
+        first, merges = t * tile, None
         there = first + jnp.arange(tile) < early
         if transitions.merges is not None:
-            first = jnp.where(merged, size - (t - first_tiles + 1) * tile, first)
-            there = jnp.where(merged, first + jnp.arange(tile) >= size - late, there)
+            merges = t >= first_tiles
+            first = jnp.where(merges, size - (t - first_tiles + 1) * tile, first)
+            there = jnp.where(merges, first + jnp.arange(tile) >= size - late, there)
         codes = jax.lax.dynamic_slice_in_dim(leaf, first, tile)
         here, child = codes // width, codes % width
         row = growth.row[here]
         public = jnp.maximum(transitions.child[row, child], 0)
-        if transitions.merges is None:
-            reach = reaches(here, child, True)
-        else:
-            # The same for all of a batch, so that one of both is computed.
-            reach = jax.lax.cond(
-                merged,
-                lambda: reaches(here, child, True),
-                lambda: reaches(here, child, False),
-            )
+        reach = jax.vmap(
+            lambda n, k: reach_at(transitions, growth, state.action_reach, n, k, merges)
+        )(here, child)
         if state.known is not None:
             found = state.known.values[here, :, child] * reach[:, ::-1]
         else:
@@ -230,9 +210,22 @@ def _leaves(search: GrowingSearch, problem: SearchProblem, state: SearchState) -
         there = jnp.where(there, here, len(growth.row))
         return child_values.at[there, :, child].set(found, mode="drop")
 
-    child_values = jax.lax.fori_loop(0, tiles, one, state.child_values)
+    child_values = jax.lax.fori_loop(0, first_tiles + last_tiles, one, state.child_values)
     asked = growth.num_leaves if state.known is None else 0
     return state._replace(child_values=child_values, asked=state.asked + asked)
+
+
+def _parted(transitions: Transitions, growth: Growth) -> tuple[Array, Array]:
+    """Returns the leaves in another order, and how many come from the end on.
+
+    Those are the ones below rows in which pairs merge; the others come first.
+    """
+    size = len(growth.leaf)
+    some = jnp.arange(size) < growth.num_leaves
+    late = transitions.merges[growth.row[growth.leaf // growth.num_children]] & some
+    at = jnp.where(late, size - jnp.cumsum(late), jnp.cumsum(some & ~late) - 1)
+    at = jnp.where(some, at, size)
+    return jnp.zeros_like(growth.leaf).at[at].set(growth.leaf, mode="drop"), late.sum()
 
 
 def ask_once(search: GrowingSearch, problem: SearchProblem, state: SearchState) -> SearchState:
@@ -334,13 +327,12 @@ def _values(
     """Returns counterfactual values of the actor's actions [A, H], of the player who waits [H]."""
     actor = transitions.actor[row]
     flat = child_values.reshape(2, -1)
-    own, other = (
-        flat.at[player, codes].get(mode="promise_in_bounds").sum(-1)
-        for player, codes in (
-            (actor, transitions.child_of_action[row]),
-            (1 - actor, transitions.child_of_waiting[row]),
-        )
-    )
+
+    def summed(player: Array, codes: Array) -> Array:
+        return flat.at[player, codes].get(mode="promise_in_bounds").sum(-1)
+
+    own = summed(actor, transitions.child_of_action[row])
+    other = summed(1 - actor, transitions.child_of_waiting[row])
     one, two = transitions.payoffs.values(row, action_reach[:, :-1])
     first = actor == 0
     return own + jnp.where(first, one, two), other + jnp.where(first, two, one).sum(0)

@@ -1,0 +1,77 @@
+"""What networks are told of Scotland Yard: public states, and each station of Mr X."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from scipy.sparse.csgraph import shortest_path
+
+from jaxsolve.types import Array
+
+from ._scotland_yard_maps import Map
+from ._scotland_yard_moves import joined_counts
+
+FAR = 8
+"""Moves beyond which a detective is as good as any farther away."""
+
+
+def public_features(here: Map, state: Any) -> Array:
+    """Returns float [F]; see `ScotlandYard.public_features`.
+
+    Args:
+        here: the map.
+        state: of the game.
+    """
+    stations = jnp.arange(here.num_stations) == state.stations[1:, None]
+    turn = jnp.arange(1 + len(here.detectives)) == state.turn
+    held = np.array(here.tickets) * len(here.detectives)
+    most = np.maximum(np.array(here.evader_tickets) + held, 1)
+    numbers = jnp.stack([state.doubles / max(here.doubles, 1), state.moves / here.rounds])
+    phase = jnp.arange(1, 3) == state.phase
+    parts = (stations.reshape(-1), turn, (state.tickets / most).reshape(-1), numbers, phase)
+    return jnp.concatenate([x.astype(float) for x in parts])
+
+
+@functools.cache
+def distances_of(here: Map) -> np.ndarray:
+    """Returns int32 [S, S], moves of a detective between stations, tickets ignored; 99 for none."""
+    ways = [k for k, kind in enumerate(here.kinds) if kind != "black"]
+    distance = shortest_path(joined_counts(here)[ways].max(0), unweighted=True)
+    return np.minimum(distance, 99).astype(np.int32)
+
+
+def station_features(here: Map, stations: Array, turn: Array) -> Array:
+    """Returns float [S, 2 D + 8], what each station is like for Mr X, tickets ignored.
+
+    exp(-moves) from each detective, the closest first, and from the one who moves next; moves by
+    `FAR`; whether one of those who move before Mr X does can come in 1, 2 or 3 moves; neighbours
+    that no detective reaches in one move, by 5, whether there are none, neighbours without a
+    detective, by 5, and all of them, by 5.
+
+    Args:
+        here: the map.
+        stations: int [D], of the detectives.
+        turn: int [], 0 for Mr X, 1..D.
+    """
+    apart = jnp.minimum(jnp.asarray(distances_of(here)), FAR)[jnp.maximum(stations, 0)]
+    count, size = apart.shape
+    ranked = list(apart)
+    for last in range(count - 1, 0, -1):  # the closest first; `sort` takes longer for so few
+        for k in range(last):
+            low, high = ranked[k], ranked[k + 1]
+            ranked[k], ranked[k + 1] = jnp.minimum(low, high), jnp.maximum(low, high)
+    # Who moves before Mr X does; all of them at his turn.
+    due = jnp.arange(1, count + 1) >= turn
+    soon = jnp.where(due[:, None], apart, FAR + 1).min(0)
+    mover = jnp.where(turn > 0, apart[jnp.maximum(turn - 1, 0)], FAR)
+    near = joined_counts(here).max(0)
+    taken = (jnp.arange(size) == stations[:, None]).any(0)
+    exits = jnp.stack([ranked[0] > 1, ~taken]).astype(jnp.float32) @ near
+    parts = [jnp.exp(-x.astype(float)) for x in [*ranked, mover]] + [x / FAR for x in ranked]
+    parts += [(soon == k).astype(float) for k in (1, 2, 3)]
+    parts += [exits[0] / 5, (exits[0] == 0).astype(float), exits[1] / 5]
+    parts += [jnp.asarray(near.sum(0) / 5, float)]
+    return jnp.stack(parts, -1)
