@@ -48,6 +48,21 @@ def slots_of(here: Map) -> Slots:
     return Slots(ticket, place, most)
 
 
+def ways_of(here: Map, stations: Array, tickets: Array, mover: Array) -> tuple[Array, Array, Array]:
+    """Returns (bool [A], can be gone, int32 [A], ticket, int32 [A], place) of the mover's slots.
+
+    Args:
+        here: the map.
+        stations: int [1 + D], Mr X first.
+        tickets: int [1 + D, K].
+        mover: int [], who goes.
+    """
+    slots, at = slots_of(here), jnp.maximum(stations[mover], 0).astype(jnp.int32)
+    ticket, place = jnp.asarray(slots.ticket)[at], jnp.asarray(slots.place)[at]
+    held = jnp.append(tickets[mover] > 0, False)
+    return held[ticket] & ~(place == stations[1:, None]).any(0), ticket, place
+
+
 def tables_of(here: Map) -> MoveTables:
     """Returns what moves do to Mr X's station; a detective's slots are children of their own."""
     slots = slots_of(here)

@@ -30,7 +30,7 @@ from ._params import name_of
 from ._scotland_yard_drawing import as_svg
 from ._scotland_yard_features import public_features, station_features
 from ._scotland_yard_maps import Map, named_map, taxi_map
-from ._scotland_yard_moves import detective_moves, evader_moves, tables_of
+from ._scotland_yard_moves import detective_moves, evader_moves, tables_of, ways_of
 from ._scotland_yard_words import beliefs_in_words, situation
 
 PLAYING, CAUGHT, BLOCKED, FREE = 0, 1, 2, 3
@@ -360,7 +360,8 @@ class ScotlandYard:
 
     def _with_blocked(self, state: State) -> State:
         """Returns the state with its result where Mr X cannot move."""
-        stuck = (state.turn == 0) & (state.result == PLAYING) & ~jnp.any(self._moves(state))
+        free, _, _ = ways_of(self.map, state.stations, state.tickets, jnp.int32(0))
+        stuck = (state.turn == 0) & (state.result == PLAYING) & ~free.any()
         return state._replace(result=jnp.where(stuck, BLOCKED, state.result).astype(jnp.int8))
 
 

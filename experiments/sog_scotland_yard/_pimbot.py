@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 
 from experiments.sog_scotland_yard._pimbot_parts import (
+    Moves,
     board_of,
     filtered,
     moves_of,
@@ -54,6 +55,24 @@ class Statistics(NamedTuple):
     tried: Array
     won: Array
     nodes: Array
+
+
+class Walk(NamedTuple):
+    """An iteration under way (L plies at most).
+
+    Attributes:
+        world: of the rules.
+        meant: bool [S], where Mr X may be, by what is public.
+        made: int32 [L], piece M + action of each ply, P M where there is none.
+        ply: int32 [], how many there are.
+        stuck: bool [], the last mover had no move.
+    """
+
+    world: Any
+    meant: Array
+    made: Array
+    ply: Array
+    stuck: Array
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,73 +118,88 @@ def search(
     )
     odds = station_odds(board, possible, state.stations[1:], by_station=bot.by_station)
 
+    def goes_on(walk: Walk) -> Array:
+        return (walk.world.result == PLAYING) & (walk.ply < longest) & ~walk.stuck
+
+    def options(walk: Walk) -> tuple[Moves, Array]:
+        here = moves_of(game, board, walk.world)
+        return here, filtered(game, board, walk.world, here, walk.meant)
+
+    def moved(walk: Walk, action: Array, stuck: Array) -> Walk:
+        world = game.step(walk.world, action)
+        shown = game.observe(world)[0]
+        return Walk(
+            world=world,
+            meant=possible_after(board, walk.meant, walk.world, shown),
+            made=walk.made.at[walk.ply].set(_piece(walk.world) * moves + action),
+            ply=walk.ply + 1,
+            stuck=stuck,
+        )
+
     def iteration(number: Array, tree: Statistics) -> Statistics:
         draws = jax.random.fold_in(key, number)
         first, rest = jax.random.split(draws)
         drawn = jnp.where(seat == 0, state.stations[0], pick(odds, jax.random.uniform(first)))
         world = game.place(state, drawn)._replace(result=jnp.zeros_like(state.result))
         noise = jax.random.uniform(rest, (longest, 3))
+        new = tree.nodes
 
-        def goes_on(carry: Any) -> Array:
-            world, _, _, _, _, ply, stuck, _ = carry
-            return (world.result == PLAYING) & (ply < longest) & ~stuck
-
-        def ply_of(carry: Any) -> Any:
-            world, meant, tree, node, path, ply, _, record = carry
-            here = moves_of(game, board, world)
-            allowed = filtered(game, board, world, here, meant)
-            piece = jnp.maximum(world.turn, 0).astype(jnp.int32)
-            inside = node >= 0
-            u = noise[ply]
-            # In the tree: what has not been visited comes first, at random; then the best.
-            below = jnp.where(inside, tree.child[jnp.maximum(node, 0), here.action], 0)
-            below = below.astype(jnp.int32)
+        def descend(carry: tuple[Walk, Array, Array]) -> tuple[Walk, Array, Array]:
+            # What has not been visited comes first, at random; then the best.
+            walk, path, node = carry
+            here, allowed = options(walk)
+            below = tree.child[node, here.action].astype(jnp.int32)
             fresh = allowed & (below == 0)
-            value = _uct(tree, below, tree.visits[jnp.maximum(node, 0)], piece, here.action)
+            value = _uct(tree, below, tree.visits[node], _piece(walk.world), here.action)
             best = jnp.argmax(jnp.where(allowed, value, -jnp.inf))
-            anyone = jnp.where(fresh.any(), fresh, allowed)
-            grows = inside & fresh.any()
-            # Below it: epsilon-greedy.
-            greedy = _greedy(board, world, here, allowed, meant, seat, u[1])
-            strays = u[0] < jnp.asarray(EPSILON)[seat]
-            roll = jnp.where(strays, pick(allowed.astype(float), u[2]), greedy)
-            slot = jnp.where(grows, pick(anyone.astype(float), u[2]), jnp.where(inside, best, roll))
-            action = here.action[slot]
-            number = tree.nodes
-            child = tree.child.at[jnp.where(grows, node, nodes), action].set(
-                number.astype(jnp.int16), mode="drop"
-            )
-            tree = tree._replace(child=child, nodes=number + grows)
-            after = jnp.where(grows, number, jnp.where(inside, below[slot], -1))
-            path = path.at[ply].set(jnp.where(inside, after, nodes))
-            record = record.at[ply].set(jnp.stack([piece, action]))
-            moved = game.step(world, action)
-            stuck = ~allowed.any()
-            meant = possible_after(board, meant, world, game.observe(moved)[0])
-            node = jnp.where(grows, -1, after)
-            return moved, meant, tree, node, path, ply + 1, stuck, record
+            slot = jnp.where(fresh.any(), pick(fresh.astype(float), noise[walk.ply, 2]), best)
+            node = jnp.where(fresh.any(), new, below[slot])
+            path = path.at[walk.ply].set(node)
+            return moved(walk, here.action[slot], ~allowed.any()), path, node
 
+        def roll(walk: Walk) -> Walk:
+            here, allowed = options(walk)
+            u = noise[walk.ply]
+            greedy = _greedy(board, walk.world, here, allowed, walk.meant, seat, u[1])
+            strays = u[0] < jnp.asarray(EPSILON)[seat]
+            slot = jnp.where(strays, pick(allowed.astype(float), u[2]), greedy)
+            return moved(walk, here.action[slot], ~allowed.any())
+
+        # The loops read the tree, which is written once they are over: as part of what they carry
+        # it would be copied with every ply, wherever games side by side do not end together.
+        nothing = jnp.full(longest, pieces * moves, jnp.int32)
+        walk = Walk(world, possible, nothing, jnp.int32(0), jnp.bool_(False))
         path = jnp.full(longest, nodes, jnp.int32)
-        record = jnp.zeros((longest, 2), jnp.int32)
-        begin = (world, possible, tree, jnp.int32(0), path, jnp.int32(0), jnp.bool_(False), record)
-        world, _, tree, _, path, plies, stuck, record = jax.lax.while_loop(goes_on, ply_of, begin)
+        walk, path, node = jax.lax.while_loop(
+            lambda x: goes_on(x[0]) & (x[2] < new), descend, (walk, path, jnp.int32(0))
+        )
+        last = jnp.maximum(walk.ply - 1, 0)
+        parent = jnp.where(last > 0, path[last - 1], 0)
+        at = jnp.where(node == new, parent, nodes), walk.made[last] % moves
+        child = tree.child.at[at].set(new.astype(jnp.int16), mode="drop")
+        walk = jax.lax.while_loop(goes_on, roll, walk)
         # A station without any way out is lost for Mr X, whose turn it is.
         lost = (jnp.arange(pieces) > 0).astype(float)
-        got = jnp.where(stuck, lost, rewards(game, world))
-        made = jnp.arange(longest) < plies
-        mine = got[record[:, 0]]
-        at = jnp.where(made, path, nodes)
-        piece = jnp.where(made, record[:, 0], pieces)
-        return tree._replace(
-            visits=tree.visits.at[0].add(1).at[at].add(1, mode="drop"),
-            score=tree.score.at[at].add(mine, mode="drop"),
-            tried=tree.tried.at[piece, record[:, 1]].add(1, mode="drop"),
-            won=tree.won.at[piece, record[:, 1]].add(mine, mode="drop"),
+        got = jnp.where(walk.stuck, lost, rewards(game, walk.world))
+        mine = got[jnp.minimum(walk.made // moves, pieces - 1)]
+        where = walk.made // moves, walk.made % moves
+        return Statistics(
+            child=child,
+            visits=tree.visits.at[0].add(1).at[path].add(1, mode="drop"),
+            score=tree.score.at[path].add(mine, mode="drop"),
+            tried=tree.tried.at[where].add(1, mode="drop"),
+            won=tree.won.at[where].add(mine, mode="drop"),
+            nodes=new + (node == new),
         )
 
     tree = jax.lax.fori_loop(0, bot.iterations, iteration, start)
     below = tree.child[0].astype(jnp.int32)
     return jnp.where(below > 0, tree.visits[below], 0)
+
+
+def _piece(world: Any) -> Array:
+    """Returns int32 [], who is to move: 0 Mr X, then the detectives."""
+    return jnp.maximum(world.turn, 0).astype(jnp.int32)
 
 
 def _uct(tree: Statistics, below: Array, visits: Array, piece: Array, action: Array) -> Array:
@@ -186,7 +220,7 @@ def _greedy(
     away = board.distance[detectives][:, here.place].min(0)
     hidden = jnp.maximum(world.stations[0], 0).astype(jnp.int32)
     known = board.distance[here.place, hidden]
-    summed = (board.distance[here.place] * meant).sum(1)
+    summed = (board.distance.astype(float) @ meant.astype(float))[here.place].astype(jnp.int32)
     near = -jnp.where(seat == 0, summed, known)
     good = jnp.where(allowed, jnp.where(world.turn == 0, away, near), jnp.iinfo(jnp.int32).min)
     return pick((good == good.max()).astype(float) * allowed, draw)

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from games._scotland_yard_features import distances_of
-from games._scotland_yard_moves import joined_counts, slots_of
+from games._scotland_yard_moves import joined_counts, slots_of, ways_of
 from games.scotland_yard import CAUGHT, FREE, SINGLE, ScotlandYard
 from jaxsolve.types import Array
 
@@ -98,8 +98,8 @@ def possible_after(board: Board, possible: Array, state: Any, shown: Array) -> A
     kinds, size = board.joined.shape[:2]
     used, place = shown[0], shown[1]
     moved = (state.turn == 0) & (used < kinds)
-    ways = board.joined[jnp.clip(used, 0, kinds - 1)]
-    reached = (possible.astype(ways.dtype) @ ways > 0) & ~taken_by(state, size)
+    # Connections go both ways: those that lead to a station are those that leave it.
+    reached = (possible[board.place] & (board.ticket == used)).any(1) & ~taken_by(state, size)
     reached = jnp.where(place >= 0, jnp.arange(size) == place, reached)
     left = possible & (jnp.arange(size) != place)
     return jnp.where(moved, reached, jnp.where(state.turn > 0, left, possible))
@@ -162,11 +162,7 @@ def moves_of(game: ScotlandYard, board: Board, state: Any) -> Moves:
     """Returns the legal moves of whoever is to move, Mr X's station known."""
     kinds, size = board.joined.shape[:2]
     mover = jnp.maximum(state.turn, 0)
-    at = jnp.maximum(state.stations[mover], 0).astype(jnp.int32)
-    ticket, place = board.ticket[at], board.place[at]
-    held = jnp.append(state.tickets[mover] > 0, False)
-    taken = (place == state.stations[1:, None]).any(0)
-    legal = held[ticket] & ~taken
+    legal, ticket, place = ways_of(game.map, state.stations, state.tickets, mover)
     none = ~legal.any()
     double = (state.doubles > 0) & (state.phase == SINGLE) & ~none
     double &= state.moves + 2 <= game.map.rounds
@@ -192,12 +188,11 @@ def filtered(game: ScotlandYard, board: Board, state: Any, moves: Moves, possibl
         only_taxis = (~possible | board.taxi_only).all()
         keep &= ~(black & ((state.moves < 2) | shows | only_taxis))
     ways = jnp.asarray([k for k in range(board.joined.shape[0]) if k != board.black])
-    arrives = (board.joined[ways][:, detectives] * (state.tickets[1:, ways] > 0).T[..., None]).sum(
-        (0, 1)
-    ) > 0
+    held = (state.tickets[1:, ways] > 0).T[..., None]
+    near = board.joined[ways[:, None, None], detectives[:, None], moves.place]  # [K, D, A]
     last = len(keep) - 1
     single = jnp.arange(len(keep)) < last
-    unsafe = (~(moves.legal & single) | arrives[moves.place]).all()
+    unsafe = (~(moves.legal & single) | ((near > 0) & held).any((0, 1))).all()
     keep = keep.at[last].set(keep[last] & unsafe)
     keep = jnp.where(keep.any(), keep, moves.legal)
     return jnp.where(state.turn == 0, keep, moves.legal)
