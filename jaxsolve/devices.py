@@ -169,6 +169,10 @@ def vmap(function: Callable[..., T], abreast: int | None = None) -> Callable[...
     if abreast is None:
         return split(jax.vmap(function))
 
+    def one_by_one(*batches: Any) -> T:
+        found: T = jax.lax.map(lambda members: function(*members), batches)
+        return found
+
     def in_turn(*batches: Any) -> T:
         # Padded, since a batch that is left over would be a second program.
         size = jax.tree.leaves(batches)[0].shape[0]
@@ -179,7 +183,7 @@ def vmap(function: Callable[..., T], abreast: int | None = None) -> Callable[...
         )
         return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:])[:size], found)
 
-    return split(in_turn)
+    return split(one_by_one if abreast == 1 else in_turn)
 
 
 def spread(tree: T, axis: int = 0) -> T:

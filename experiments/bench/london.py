@@ -28,7 +28,7 @@ from experiments._report import Report, device_name, slug
 from experiments.bench._london_beliefs import compared
 from experiments.bench.growing import nothing
 from games.scotland_yard import ScotlandYard
-from jaxsolve import nets
+from jaxsolve import devices, nets
 from jaxsolve.public import hidden_piece_model
 from jaxsolve.search import growing_search, gt_cfr
 
@@ -81,7 +81,7 @@ def measure(
             found = one(search, value, key)
             return found.policy, found.growth.num_opened, found.growth.num_leaves, found.asked
 
-        return jax.lax.map(some, keys, batch_size=abreast)
+        return devices.vmap(some, abreast)(keys)
 
     keys = jax.random.split(jax.random.key(1), batch)
     kept = jax.eval_shape(one, search, value, keys[0])

@@ -85,7 +85,9 @@ class Lists:
     def __getitem__(self, index: Any) -> Array:
         """Returns table[kind[row], ...]."""
         row, *rest = index if isinstance(index, tuple) else (index,)
-        found = self.table.at[(self.kind[row], *rest)].get(mode="promise_in_bounds")
+        found = self.table.at[(self.kind[row], *rest)].get(
+            mode="promise_in_bounds", wrap_negative_indices=False
+        )
         return found.astype(jnp.int32)
 
 

@@ -179,10 +179,9 @@ class DensePayoffs:
 
     def values(self, row: Array, reach: Array) -> Array:
         """See `PairPayoffs`."""
-        pay = take(self.pairs, row)
-        h0, h1 = pay.shape[1:]
+        h0, h1 = self.pairs.shape[2:]
+        pay = take(self.pairs[..., 0] if h1 == 1 else self.pairs, row)
         if h1 == 1:
-            pay = pay[..., 0]
             one, two = pay * reach[1, :, :1], -(pay * reach[0, :, :h0]).sum(1)
             return _stacked(reach.shape[-1], one, two[:, None])
         one = (pay * reach[1, :, None, :h1]).sum(2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import jax
@@ -57,6 +58,26 @@ def test_whole_trees_have_the_value_of_the_game(name: str, value: float | None):
     assert got.growth.num_leaves == 0
     assert got.root_values[0].sum() == pytest.approx(value, abs=1e-2)
     assert got.root_values[1].sum() == pytest.approx(-value, abs=1e-2)
+
+
+@pytest.mark.parametrize("abreast", [1, 3])
+def test_iterations_copy_no_array_of_the_whole_tree(abreast: int):
+    """One search of London took twenty times as long where a loop copied what it wrote a row of."""
+    model, root = hidden_piece_model(games.load(CHASE))
+    search = growing_search(model, js.cfr_plus().simultaneous(), simulations=96)
+    ranges = jnp.ones((2, max(model.hands)))
+
+    def one(key: Any) -> Any:
+        found = gt_cfr(search, ZERO, root, ranges, key)
+        return found.policy, found.action_reach, found.child_values
+
+    keys = jax.random.split(jax.random.key(0), abreast)
+    run = jax.vmap(one) if abreast > 1 else lambda keys: one(keys[0])
+    program = jax.jit(run).lower(keys).compile().as_text().split("\nENTRY ")[0]
+    for width in (model.num_actions + 1, model.num_children + 1):
+        shape = rf"\[(?:{abreast},)?97,2,{width},{max(model.hands)}\]"
+        assert re.search(shape, program)
+        assert not re.search(shape + r"\S* copy\(", program)
 
 
 @pytest.mark.parametrize(

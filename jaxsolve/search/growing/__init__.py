@@ -9,6 +9,7 @@ from jaxsolve.search.growing._engine import growing_resolver as growing_resolver
 from jaxsolve.search.growing._oracle import TableOracle as TableOracle
 from jaxsolve.search.growing._oracle import solve_whole as solve_whole
 from jaxsolve.search.growing._oracle import table_oracle as table_oracle
+from jaxsolve.search.growing._reach import reach_at as reach_at
 from jaxsolve.search.growing._simulate import ways_on as ways_on
 from jaxsolve.search.growing._solve import Grown as Grown
 from jaxsolve.search.growing._solve import begin as begin
@@ -21,4 +22,3 @@ from jaxsolve.search.growing._state import PriorFunction as PriorFunction
 from jaxsolve.search.growing._state import SearchState as SearchState
 from jaxsolve.search.growing._tree import Growth as Growth
 from jaxsolve.search.growing._tree import empty as empty
-from jaxsolve.search.growing._update import reach_at as reach_at

@@ -6,9 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.public import PublicModel, Transitions
+from jaxsolve.search.growing._reach import reach_at
 from jaxsolve.search.growing._solve import Grown
 from jaxsolve.search.growing._tree import Growth
-from jaxsolve.search.growing._update import reach_at
 from jaxsolve.types import Array
 
 

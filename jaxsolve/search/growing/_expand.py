@@ -6,10 +6,11 @@ import jax
 import jax.numpy as jnp
 
 from jaxsolve.regret import normalise
+from jaxsolve.search.growing._reach import flow_of, reach_at
 from jaxsolve.search.growing._simulate import Guide, count_visits, simulate
 from jaxsolve.search.growing._state import GrowingSearch, SearchProblem, SearchState
 from jaxsolve.search.growing._tree import add, add_children, follows, settle
-from jaxsolve.search.growing._update import ask_once, flow_of, reach_at
+from jaxsolve.search.growing._update import ask_once
 from jaxsolve.types import Array, PRNGKey
 from jaxsolve.values import normalised
 

@@ -14,9 +14,10 @@ import jax.numpy as jnp
 
 from jaxsolve.public import Described, ListedModel, PublicState, PublicTable
 from jaxsolve.search.growing._expand import open_leaf
+from jaxsolve.search.growing._rows import shared_max
 from jaxsolve.search.growing._solve import Grown, begin, finish, growing_search
 from jaxsolve.search.growing._state import GrowingSearch, SearchState
-from jaxsolve.search.growing._update import shared_max, update
+from jaxsolve.search.growing._update import update
 from jaxsolve.search.resolving import Gadget
 from jaxsolve.solvers import Solver
 from jaxsolve.types import Array

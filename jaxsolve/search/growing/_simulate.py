@@ -167,7 +167,7 @@ def selection(
     row, public = growth.row[here], growth.public[here]
     legal, present = transitions.legal[row, :, hand], growth.allowed[here, :, hand]
     average = _shares(guide.total[here, :, hand], present)
-    reach = guide.action_reach[here, :, 0]  # of the player who waits, the same for all actions
+    reach = guide.action_reach[here, :, 0]  # of the player who waits
     mass = transitions.weights.against_one(public, transitions.actor[row], hand, reach)
     unit = mass * guide.scale
     worth = guide.values[here, :, hand] / jnp.where(unit > 0, unit, 1)

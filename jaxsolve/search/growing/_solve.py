@@ -20,6 +20,8 @@ import jax.numpy as jnp
 from jaxsolve.public import PublicModel, PublicTable, listed_model
 from jaxsolve.regret import normalise
 from jaxsolve.search.growing._expand import expand, open_leaf
+from jaxsolve.search.growing._reach import action_reach_of
+from jaxsolve.search.growing._rows import shared_max
 from jaxsolve.search.growing._state import (
     GrowingSearch,
     Known,
@@ -28,7 +30,7 @@ from jaxsolve.search.growing._state import (
     SearchState,
 )
 from jaxsolve.search.growing._tree import Growth, empty
-from jaxsolve.search.growing._update import action_reach_of, shared_max, update
+from jaxsolve.search.growing._update import update
 from jaxsolve.search.resolving import Gadget, no_gadget, root_reach
 from jaxsolve.solvers import Solver
 from jaxsolve.tree import take

@@ -71,7 +71,7 @@ class SearchState(NamedTuple):
         policy: float [I, A, H], of the next iteration.
         total: float [I, A, H], sum over iterations of the actor's own reach of each action.
         action_reach: float [I, 2, A + 1, H], own reach of each (action, private state) of the
-            actor; of the player who waits, the own reach of the private state, in every action.
+            actor; of the player who waits, the own reach of the private state, in the first action.
             The last action is padding, 0.
         child_values: float [I, 2, C + 1, H], counterfactual values of the children, times the
             probability of chance on the path there. The last child is padding, 0.

@@ -15,6 +15,8 @@ import jax.numpy as jnp
 
 from jaxsolve.public import Transitions
 from jaxsolve.regret import Step
+from jaxsolve.search.growing._reach import action_reach_of, reach_at, root_reach
+from jaxsolve.search.growing._rows import by_actor, entries, in_order, put_rows, rows_of, shared_max
 from jaxsolve.search.growing._state import GrowingSearch, Known, SearchProblem, SearchState
 from jaxsolve.search.growing._tree import Growth
 from jaxsolve.tree import take
@@ -31,20 +33,6 @@ class Sums(NamedTuple):
     values: Array
     value_sum: Array
     child_values: Array
-
-
-@jax.custom_batching.custom_vmap
-def shared_max(number: Array) -> Array:
-    """Returns the number itself; under vmap the largest of the batch, for all of them.
-
-    A loop that ends there stays one loop under vmap, without a selection of all that it changes.
-    """
-    return number
-
-
-@shared_max.def_vmap
-def _shared_max(size: int, batched: Any, number: Array) -> tuple[Array, bool]:
-    return (number.max() if batched[0] else number), False
 
 
 def update(search: GrowingSearch, problem: SearchProblem, state: SearchState) -> SearchState:
@@ -67,98 +55,12 @@ def update(search: GrowingSearch, problem: SearchProblem, state: SearchState) ->
     return state._replace(iteration=state.iteration + 1)
 
 
-def row_of(array: Array, n: Array) -> Array:
-    """Returns array[n]; n is in bounds."""
-    return jax.lax.dynamic_index_in_dim(array, n, keepdims=False)
-
-
-def rows_of(arrays: Any, n: Array) -> Any:
-    """Returns the entries of one public state.
-
-    Loops read what they need next after they have written: then the compiler writes in place,
-    where otherwise it copies whole arrays.
-    """
-    return jax.tree.map(lambda x: row_of(x, n), arrays)
-
-
-def put_row(array: Array, row: Array, n: Array) -> Array:
-    """Returns the array with another row n, in bounds."""
-    return jax.lax.dynamic_update_index_in_dim(array, row, n, 0)
-
-
 def _down(search: GrowingSearch, problem: SearchProblem, state: SearchState) -> SearchState:
     """Returns the search with the reaches of the policies of the moment."""
     action_reach = action_reach_of(
         search, state.growth, root_reach(problem, state), state.policy, state.action_reach
     )
     return state._replace(action_reach=action_reach)
-
-
-def action_reach_of(
-    search: GrowingSearch, growth: Growth, start: Array, policy: Array, action_reach: Array
-) -> Array:
-    """Returns float [I, 2, A + 1, H], own reaches under a policy, in place of others."""
-    transitions = search.model.transitions(growth.store)
-
-    def one(n: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
-        action_reach, reach = carry
-        flow = flow_of(transitions.actor[growth.row[n]], reach, row_of(policy, n))
-        action_reach = put_row(action_reach, flow, n)
-        after = jnp.minimum(n + 1, len(policy) - 1)
-        up, child = growth.up[after], growth.step[after]
-        merges = None if transitions.merges is None else transitions.merges[growth.row[up]]
-        return action_reach, reach_at(transitions, growth, action_reach, up, child, merges)
-
-    return jax.lax.fori_loop(0, shared_max(growth.num_opened), one, (action_reach, start))[0]
-
-
-def root_reach(problem: SearchProblem, state: SearchState) -> Array:
-    """Returns float [2, H], own reaches at the root."""
-    follow = problem.floor + problem.gadget.alpha * state.follow[:, 0]
-    return jnp.where(problem.gadget.on[:, None], problem.reach * follow, problem.reach)
-
-
-def reach_at(
-    transitions: Transitions,
-    growth: Growth,
-    action_reach: Array,
-    up: Array,
-    child: Array,
-    merges: Array | None = None,
-) -> Array:
-    """Returns float [2, H], own reaches at a child of an opened public state.
-
-    Args:
-        transitions: of the model.
-        growth: the tree.
-        action_reach: float [I, 2, A + 1, H].
-        up: int32 [], the opened public state.
-        child: int32 [], which child of it.
-        merges: bool [], whether several pairs lead to one private state of the child; None: they
-            may. One of both is computed where it is the same for a whole batch.
-    """
-    row, child = growth.row[up], jnp.minimum(child, transitions.num_children - 1)
-    # Out of the whole array at once: a row of it is much larger than what is read.
-    flat, most = action_reach.reshape(len(action_reach), 2, -1), transitions.num_hands
-
-    def summed(origins: int | None) -> Array:
-        def one(player: int, hands: int) -> Array:
-            source = transitions.parents_of[row, child, player, slice(hands)][:, :origins]
-            found = flat.at[up, player, source].get(mode="promise_in_bounds").sum(-1)
-            return jnp.pad(found, (0, most - hands))
-
-        return jnp.stack([one(player, n) for player, n in enumerate(transitions.weights.hands)])
-
-    if merges is None:
-        return summed(None)
-    return jax.lax.cond(merges, lambda: summed(None), lambda: summed(1))
-
-
-def flow_of(actor: Array, reach: Array, policy: Array) -> Array:
-    """Returns float [2, A + 1, H], own reaches of actions."""
-    acts = (jnp.arange(2) == actor)[:, None, None]
-    flow = reach[:, None] * jnp.where(acts, policy, 1)
-    return jnp.pad(flow, ((0, 0), (0, 1), (0, 0)))
 
 
 def _sum_ranges(
@@ -271,41 +173,55 @@ def _up(
     transitions = search.model.transitions(growth.store)
     size = shared_max(growth.num_opened)
 
-    def one(number: Array, carry: tuple[Sums, Sums, Array]) -> tuple[Sums, Sums, Array]:
-        sums, at, _ = carry
+    hands = transitions.weights.hands
+
+    def loaded(sums: Sums, n: Array, acting: Any) -> tuple[Any, Any]:
+        """Returns what the actor has at n, in place of what is there, and what children have."""
+        arrays = sums.minimizer, sums.policy, sums.total
+
+        def load(_: Any, own: int, __: int, acting: Any) -> Any:
+            return put_rows(acting, rows_of(arrays, n, own))
+
+        actor = transitions.actor[growth.row[n]]
+        children = rows_of((sums.child_values, sums.value_sum), n)
+        return by_actor(hands, actor, load, acting), children
+
+    def one(number: Array, carry: Any) -> Any:
+        sums, acting, children, value = carry
         n = size - 1 - number
-        row = growth.row[n]
-        actor = transitions.actor[row]
-        action_reach = row_of(state.action_reach, n)
-        own, other = _values(transitions, row, at.child_values, action_reach)
-        acted = (at.policy * own).sum(0)
-        first = actor == 0
-        value = jnp.where(first, jnp.stack([acted, other]), jnp.stack([other, acted]))
-        updates = mine[actor]
-        regrets, played = solver.minimizer.update(
-            at.minimizer, step, own, at.policy, row_of(growth.allowed, n)
-        )
-        new = Sums(
-            minimizer=regrets,
-            policy=played,
-            total=at.total * decay + action_reach[actor, :-1],
-            values=own,
-            value_sum=jnp.where(
-                mine[:, None, None], at.value_sum * decay + at.child_values, at.value_sum
-            ),
-            child_values=at.child_values,
-        )
-        kept = jax.tree.map(lambda x, y: jnp.where(updates, x, y), new, at)
-        kept = kept._replace(value_sum=new.value_sum)
-        sums = jax.tree.map(lambda x, y: put_row(x, y, n), sums, kept)
-        up, child = growth.up[n], growth.step[n]
+        row, up, child = growth.row[n], growth.up[n], growth.step[n]
+        child_values, value_sum = children
+        value_sum = jnp.where(mine[:, None, None], value_sum * decay + child_values, value_sum)
+
+        def back(actor: Any, own: int, other: int, carry: Any) -> Any:
+            arrays, value = carry
+            reach = rows_of(state.action_reach, n)
+            gains, theirs = _values(transitions, row, actor, child_values, reach, own, other)
+            before = jax.tree.map(lambda x: x[..., :own], acting)
+            regrets, policy, total = before
+            acted = (policy * gains).sum(0)
+            both = [jnp.pad(x, (0, value.shape[1] - len(x))) for x in (acted, theirs)]
+            value = jnp.stack(in_order(actor, *both))
+            allowed = rows_of(growth.allowed, n, own)
+            regrets, played = solver.minimizer.update(regrets, step, gains, policy, allowed)
+            after = regrets, played, total * decay + reach[actor, :-1, :own]
+            after = jax.tree.map(lambda x, y: jnp.where(mine[actor], x, y), after, before)
+            return put_rows(arrays, (*after, gains), n), value
+
+        arrays = sums.minimizer, sums.policy, sums.total, sums.values
+        arrays, value = by_actor(hands, transitions.actor[row], back, (arrays, value))
         factor = jnp.append(transitions.factor[growth.row[up]], 0)[child]  # 0 at the root
-        sums = sums._replace(child_values=sums.child_values.at[up, :, child].set(value * factor))
-        return sums, rows_of(sums, n - 1), value
+        sums = Sums(
+            *arrays,
+            value_sum=put_rows(sums.value_sum, value_sum, n),
+            child_values=sums.child_values.at[up, :, child].set(value * factor),
+        )
+        return sums, *loaded(sums, jnp.maximum(n - 1, 0), acting), value
 
     sums = Sums(*(getattr(state, name) for name in Sums._fields))
-    start = (sums, rows_of(sums, size - 1), state.root_value_sum)
-    sums, _, value = jax.lax.fori_loop(0, size, one, start)
+    acting = rows_of((sums.minimizer, sums.policy, sums.total), size - 1)
+    start = (sums, *loaded(sums, size - 1, acting), state.root_value_sum)
+    sums, _, _, value = jax.lax.fori_loop(0, size, one, start)
     before, some = state.root_value_sum, mine[:, None]
     gadget, follow = _gadget_update(search, problem, state, value, step)
     on = (mine & problem.gadget.on)[:, None, None]
@@ -322,20 +238,27 @@ def _up(
 
 
 def _values(
-    transitions: Transitions, row: Array, child_values: Array, action_reach: Array
+    transitions: Transitions,
+    row: Array,
+    actor: Any,
+    child_values: Array,
+    action_reach: Array,
+    own: int,
+    other: int,
 ) -> tuple[Array, Array]:
-    """Returns counterfactual values of the actor's actions [A, H], of the player who waits [H]."""
-    actor = transitions.actor[row]
+    """Returns counterfactual values of the actor's actions [A, own], of who waits [other]."""
     flat = child_values.reshape(2, -1)
 
-    def summed(player: Array, codes: Array) -> Array:
-        return flat.at[player, codes].get(mode="promise_in_bounds").sum(-1)
+    def summed(player: Any, codes: Array) -> Array:
+        return entries(flat, player, codes).sum(-1)
 
-    own = summed(actor, transitions.child_of_action[row])
-    other = summed(1 - actor, transitions.child_of_waiting[row])
-    one, two = transitions.payoffs.values(row, action_reach[:, :-1])
-    first = actor == 0
-    return own + jnp.where(first, one, two), other + jnp.where(first, two, one).sum(0)
+    mine = summed(actor, transitions.child_of_action[row, :, slice(own)])
+    theirs = summed(1 - actor, transitions.child_of_waiting[row, slice(other)])
+    acting, waiting = action_reach[actor, :-1], action_reach[1 - actor, :1]
+    waiting = jnp.broadcast_to(waiting, acting.shape)
+    paid = transitions.payoffs.values(row, jnp.stack(in_order(actor, acting, waiting)))
+    acted, waited = in_order(actor, *paid)
+    return mine + acted[:, :own], theirs + waited[:, :other].sum(0)
 
 
 def _gadget_update(

@@ -1,0 +1,89 @@
+"""Own reaches in a growing tree: from the root down to every child of what is opened."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxsolve.public import Transitions
+from jaxsolve.search.growing._rows import by_actor, entries, put_rows, rows_of, shared_max
+from jaxsolve.search.growing._state import GrowingSearch, SearchProblem, SearchState
+from jaxsolve.search.growing._tree import Growth
+from jaxsolve.types import Array
+
+
+def action_reach_of(
+    search: GrowingSearch, growth: Growth, start: Array, policy: Array, action_reach: Array
+) -> Array:
+    """Returns float [I, 2, A + 1, H], own reaches under a policy, in place of others."""
+    transitions = search.model.transitions(growth.store)
+
+    def one(n: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        action_reach, reach = carry
+        actor = transitions.actor[growth.row[n]]
+
+        def play(actor: Any, own: int, _: int, action_reach: Array) -> Array:
+            flow = reach[actor, :own] * rows_of(policy, n, own)
+            return put_rows(action_reach, flow, n, actor)
+
+        action_reach = put_rows(action_reach, reach[1 - actor], n, 1 - actor)
+        action_reach = by_actor(transitions.weights.hands, actor, play, action_reach)
+        after = jnp.minimum(n + 1, len(policy) - 1)
+        up, child = growth.up[after], growth.step[after]
+        merges = None if transitions.merges is None else transitions.merges[growth.row[up]]
+        return action_reach, reach_at(transitions, growth, action_reach, up, child, merges)
+
+    return jax.lax.fori_loop(0, shared_max(growth.num_opened), one, (action_reach, start))[0]
+
+
+def root_reach(problem: SearchProblem, state: SearchState) -> Array:
+    """Returns float [2, H], own reaches at the root."""
+    follow = problem.floor + problem.gadget.alpha * state.follow[:, 0]
+    return jnp.where(problem.gadget.on[:, None], problem.reach * follow, problem.reach)
+
+
+def reach_at(
+    transitions: Transitions,
+    growth: Growth,
+    action_reach: Array,
+    up: Array,
+    child: Array,
+    merges: Array | None = None,
+) -> Array:
+    """Returns float [2, H], own reaches at a child of an opened public state.
+
+    Args:
+        transitions: of the model.
+        growth: the tree.
+        action_reach: float [I, 2, A + 1, H].
+        up: int32 [], the opened public state.
+        child: int32 [], which child of it.
+        merges: bool [], whether several pairs lead to one private state of the child; None: they
+            may. One of both is computed where it is the same for a whole batch.
+    """
+    row, child = growth.row[up], jnp.minimum(child, transitions.num_children - 1)
+    # Out of the whole array at once: a row of it is much larger than what is read.
+    flat, most = action_reach.reshape(len(action_reach), 2, -1), transitions.num_hands
+
+    def summed(origins: int | None) -> Array:
+        def one(player: int, hands: int) -> Array:
+            source = transitions.parents_of[row, child, player, slice(hands)][:, :origins]
+            found = entries(flat, up, player, source).sum(-1)
+            return jnp.pad(found, (0, most - hands))
+
+        return jnp.stack([one(player, n) for player, n in enumerate(transitions.weights.hands)])
+
+    if merges is None:
+        return summed(None)
+    some = shared_max(merges.astype(jnp.int32)) > 0
+    return jax.lax.cond(some, lambda: summed(None), lambda: summed(1))
+
+
+def flow_of(actor: Array, reach: Array, policy: Array) -> Array:
+    """Returns float [2, A + 1, H], own reaches of actions."""
+    acts = (jnp.arange(2) == actor)[:, None, None]
+    first = jnp.arange(len(policy))[:, None] == 0
+    flow = reach[:, None] * jnp.where(acts, policy, first)
+    return jnp.pad(flow, ((0, 0), (0, 1), (0, 0)))

@@ -1,0 +1,85 @@
+"""Entries of one public state in arrays of all, and loops over them that stay loops under vmap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+
+from jaxsolve.types import Array
+
+T = TypeVar("T")
+
+
+@jax.custom_batching.custom_vmap
+def shared_max(number: Array) -> Array:
+    """Returns the number itself; under vmap the largest of the batch, for all of them.
+
+    A loop that ends there stays one loop under vmap, without a selection of all that it changes.
+    """
+    return number
+
+
+@shared_max.def_vmap
+def _shared_max(size: int, batched: Any, number: Array) -> tuple[Array, bool]:
+    return (number.max() if batched[0] else number), False
+
+
+def by_actor(hands: tuple[int, int], actor: Array, body: Callable[..., T], carry: T) -> T:
+    """Returns what `body` makes of `carry` for the player who acts.
+
+    Where one player has fewer private states, a public state of theirs has a program of its own,
+    which passes over no more of them than there are. Each program is a loop of one turn or none: a
+    condition would copy what it changes. In a batch, the program for many private states is right
+    for everybody, and runs for all where anyone needs it.
+
+    Args:
+        hands: private states of both players.
+        actor: int32 [].
+        body: (actor, private states of the actor, of who waits, carry) -> carry; the actor is an
+            int where it is known beforehand.
+        carry: a pytree of arrays.
+    """
+    few, many = sorted(hands)
+    if few == many:
+        return body(actor, many, many, carry)
+    most = hands.index(many)
+    wide = shared_max((actor == most).astype(jnp.int32))
+    carry = jax.lax.fori_loop(0, wide, lambda _, x: body(actor, many, many, x), carry)
+    return jax.lax.fori_loop(0, 1 - wide, lambda _, x: body(1 - most, few, many, x), carry)
+
+
+def in_order(actor: Any, acts: Array, waits: Array) -> tuple[Array, Array]:
+    """Returns what belongs to the actor and to who waits as that of players 0 and 1; or back."""
+    if isinstance(actor, int):
+        return (waits, acts) if actor else (acts, waits)
+    return jnp.where(actor == 0, acts, waits), jnp.where(actor == 0, waits, acts)
+
+
+def entries(array: Array, *at: Any) -> Array:
+    """Returns array[*at]; indices are in bounds and not negative."""
+    found: Array = array.at[at].get(mode="promise_in_bounds", wrap_negative_indices=False)
+    return found
+
+
+def rows_of(arrays: Any, n: Array, hands: int | None = None) -> Any:
+    """Returns the entries of one public state, of its first private states if not all."""
+
+    def one(x: Array) -> Array:
+        sizes = (*x.shape[1:-1], x.shape[-1] if hands is None else hands)
+        found = jax.lax.dynamic_slice(x, (n, *(0,) * (x.ndim - 1)), (1, *sizes))
+        return found.reshape(sizes)
+
+    return jax.tree.map(one, arrays)
+
+
+def put_rows(arrays: Any, rows: Any, *at: Array) -> Any:
+    """Returns the arrays with other entries from [*at, 0, ...] on, in bounds."""
+
+    def one(x: Array, row: Array) -> Array:
+        row = row.reshape(*(1,) * (x.ndim - row.ndim), *row.shape)
+        return jax.lax.dynamic_update_slice(x, row, (*at, *(0,) * (x.ndim - len(at))))
+
+    return jax.tree.map(one, arrays, rows)
