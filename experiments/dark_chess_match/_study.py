@@ -13,12 +13,8 @@ Obscuro against the KLSS agent 85.1 % of 1,000 games at 5 s a move (2025, arXiv 
 
 from __future__ import annotations
 
-import concurrent.futures
 import dataclasses
 import json
-import multiprocessing
-import os
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -26,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from experiments._report import Report, device_name, slug, wilson
+from experiments._workers import cores, results_of
 from jaxsolve.files import write_atomic
 
 COLUMNS = (
@@ -114,35 +111,28 @@ def main(
         for k in range(m.games)
     ]
     waiting = [task for task in tasks if _key(task) not in known]
-    cores = len(os.sched_getaffinity(0))
-    workers = max(1, min(cores, len(waiting)))
-    context = multiprocessing.get_context("spawn")
+    count = max(1, min(cores(), len(waiting)))
     if waiting:
-        print(f"{len(waiting)} games, {workers} at a time", flush=True)
-    with concurrent.futures.ProcessPoolExecutor(workers, context, begin_worker) as pool:
-        try:
-            for done in concurrent.futures.as_completed([pool.submit(play, t) for t in waiting]):
-                played.append(done.result())
-                lines = "".join(json.dumps(g) + "\n" for g in played).encode()
-                write_atomic(kept, lines)
-                report.rows = [row for m in plan if (row := _row(m, played))]
-                report.seconds = sum(g["took"] for g in played) / cores
-                report.save(out)
-                if record:
-                    report.record(RESULTS)
-                    write_atomic(recorded, lines)
-                last = played[-1]
-                print(
-                    f"{len(played)} of {len(tasks)}: {last['agent']} {last['points']:g} "
-                    f"{last['opponent']}, {last['plies']} plies, {last['took']:.0f} s",
-                    flush=True,
-                )
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        print(f"{len(waiting)} games, {count} at a time", flush=True)
+    for _, game_played in results_of(play, [(task,) for task in waiting], count):
+        played.append(game_played)
+        lines = "".join(json.dumps(g) + "\n" for g in played).encode()
+        write_atomic(kept, lines)
+        report.rows = [row for m in plan if (row := _row(m, played))]
+        report.seconds = sum(g["took"] for g in played) / cores()
+        report.save(out)
+        if record:
+            report.record(RESULTS)
+            write_atomic(recorded, lines)
+        last = played[-1]
+        print(
+            f"{len(played)} of {len(tasks)}: {last['agent']} {last['points']:g} "
+            f"{last['opponent']}, {last['plies']} plies, {last['took']:.0f} s",
+            flush=True,
+        )
     report.rows = [row for m in plan if (row := _row(m, played))]
     report.extra["complete"] = True
-    report.seconds = sum(g["took"] for g in played) / cores
+    report.seconds = sum(g["took"] for g in played) / cores()
     report.save(out, figure=_figure(report.rows))
     if record:
         report.record(RESULTS)
@@ -178,22 +168,6 @@ def play(task: dict[str, Any]) -> dict[str, Any]:
         "positions": own.positions,
         "took": time.perf_counter() - begin,
     }
-
-
-def begin_worker() -> None:
-    """Keeps a process to one core, before JAX starts there; it ends when its parent does."""
-    cores = sorted(os.sched_getaffinity(0))
-    number = multiprocessing.current_process()._identity[-1]
-    os.sched_setaffinity(0, {cores[number % len(cores)]})
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """A killed parent says nothing to its workers, which would play on."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _key(game: dict[str, Any]) -> tuple[Any, ...]:

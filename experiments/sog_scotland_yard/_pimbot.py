@@ -160,9 +160,9 @@ def search(
         def roll(walk: Walk) -> Walk:
             here, allowed = options(walk)
             u = noise[walk.ply]
-            greedy = _greedy(board, walk.world, here, allowed, walk.meant, seat, u[1])
+            best = greedy(board, walk.world, here, allowed, walk.meant, seat, u[1])
             strays = u[0] < jnp.asarray(EPSILON)[seat]
-            slot = jnp.where(strays, pick(allowed.astype(float), u[2]), greedy)
+            slot = jnp.where(strays, pick(allowed.astype(float), u[2]), best)
             return moved(walk, here.action[slot], ~allowed.any())
 
         # The loops read the tree, which is written once they are over: as part of what they carry
@@ -212,7 +212,7 @@ def _uct(tree: Statistics, below: Array, visits: Array, piece: Array, action: Ar
     return s / n + bonus + HISTORY * history / (n - s + 1)
 
 
-def _greedy(
+def greedy(
     board: Any, world: Any, here: Any, allowed: Array, meant: Array, seat: Array, draw: Array
 ) -> Array:
     """Returns int32 [], a slot: Mr X away from the closest detective, detectives towards him."""

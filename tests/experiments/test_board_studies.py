@@ -26,7 +26,8 @@ from experiments.sog_connect_four._board import (
 from experiments.sog_connect_four._mirror import both_ways
 from experiments.sog_connect_four._study import judged, random_games
 from experiments.sog_scotland_yard import main
-from experiments.sog_scotland_yard._study import QUICK, Matches
+from experiments.sog_scotland_yard._matches import Players
+from experiments.sog_scotland_yard._study import QUICK
 from jaxsolve import agents, nets
 
 SMALL = dataclasses.replace(
@@ -135,8 +136,8 @@ def test_the_match_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pyt
 
     Both sides play uniformly, which compiles in seconds; tests of agents and of PimBot have theirs.
     """
-    monkeypatch.setattr(Matches, "ours", lambda *_: agents.uniform())
-    monkeypatch.setattr(Matches, "theirs", lambda *_: agents.uniform())
+    monkeypatch.setattr(Players, "ours", lambda *_: agents.uniform())
+    monkeypatch.setattr(Players, "theirs", lambda *_: agents.uniform())
     once = main(True, tmp_path, settings=SMALL, say=lambda _: None)
     (row,) = once.rows
     assert {"opponent", "opponent_iterations", "sims", "wins", "games", "low", "high"} <= set(row)
@@ -146,8 +147,8 @@ def test_the_match_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pyt
     found |= {"complete": False, "rows": []}
     (tmp_path / "result.json").write_text(json.dumps(found))
     kept = json.loads((tmp_path / "matches.json").read_text())
-    (games,) = kept["points"].values()
-    assert len(games) == SMALL.games
+    (groups,) = kept["points"].values()
+    assert sum(len(games) for games in groups.values()) == SMALL.games
     again = main(True, tmp_path, settings=SMALL, say=lambda _: None)
     same = {k: v for k, v in row.items() if "seconds" not in k}
     assert same == {k: v for k, v in again.rows[0].items() if "seconds" not in k}

@@ -41,18 +41,19 @@ def test_games_are_played_once_and_counted(tmp_path: Path, capfd: pytest.Capture
 
 
 PARENT = """
-import concurrent.futures
-import multiprocessing
 import os
 import time
 
-from experiments.dark_chess_match._study import begin_worker
+from experiments._workers import results_of
+
+
+def sleep(number):
+    print(os.getpid(), flush=True)
+    time.sleep(600)
+
 
 if __name__ == "__main__":
-    context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(1, context, begin_worker) as pool:
-        print(pool.submit(os.getpid).result(), flush=True)
-        pool.submit(time.sleep, 600).result()
+    list(results_of(sleep, [(0,)], 1))
 """
 
 

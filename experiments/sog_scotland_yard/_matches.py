@@ -1,0 +1,237 @@
+"""Games of Student of Games in London against PimBot and our information set MCTS."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+import games
+import jaxsolve as js
+from experiments._report import device_name, wilson
+from experiments._workers import results_of
+from experiments.sog_scotland_yard._opponents import ismcts_agent
+from experiments.sog_scotland_yard._pimbot import PimBot, pimbot
+from games.scotland_yard import ScotlandYard
+from jaxsolve import agents, evaluate, nets
+from jaxsolve.files import write_atomic
+from jaxsolve.game import Agent
+from jaxsolve.public import hidden_piece_model
+from jaxsolve.search import GrowingEngine, Resolver, growing_resolver
+
+if TYPE_CHECKING:
+    from experiments.sog_scotland_yard._study import Settings
+
+WIN_PAPER = {10: 99.0, 100: 97.1, 1_000: 83.6, 10_000: 65.8}
+"""Wins of SoG(400, 1) in %, by PimBot's iterations."""
+
+PAPER_SIMS = 400
+
+SOLVER = js.cfr_plus().simultaneous()
+"""The paper's updates."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    """One line of the table.
+
+    Attributes:
+        opponent: "PimBot" or "ISMCTS".
+        iterations: of it.
+        sims: s of ours.
+        step: of training.
+        games: to play.
+        equal: whether `iterations` follow from the seconds of ours.
+    """
+
+    opponent: str
+    iterations: int
+    sims: int
+    step: int
+    games: int
+    equal: bool = False
+
+    @property
+    def key(self) -> str:
+        """A name for the file of games."""
+        return f"{self.opponent} {self.iterations} s {self.sims} step {self.step}"
+
+
+class Players:
+    """The rules, and who plays by them."""
+
+    def __init__(self, game: str):
+        found = games.load(game)
+        if not isinstance(found, ScotlandYard):
+            raise ValueError(f"{game} is not Scotland Yard")
+        self.game = found
+        self.model, self.root = hidden_piece_model(found)
+        self.arena = evaluate.rules_arena(found, max_moves=self.model.depth + 2, max_rows=8)
+
+    def resolver(self, simulations: int) -> Resolver[GrowingEngine]:
+        """Returns the search SoG(s, 1)."""
+        return growing_resolver(self.model, SOLVER, simulations=simulations, root=self.root)
+
+    def ours(self, net: nets.Net, simulations: int) -> Agent:
+        """Returns SoG(s, 1)."""
+        return agents.resolving(
+            self.resolver(simulations),
+            net,
+            prior=nets.policy_prior(net),
+            name=f"SoG({simulations})",
+        )
+
+    def theirs(self, opponent: str, iterations: int) -> Agent:
+        """Returns an opponent."""
+        if opponent == "ISMCTS":
+            return ismcts_agent(self.game, iterations)
+        return pimbot(self.game, PimBot(iterations))
+
+    def seconds(self, agent: Agent, count: int) -> float:
+        """Returns the seconds of a move, `count` games side by side: Mr X's first one."""
+        position = self.arena.step(self.arena.start(), jax.numpy.int32(self.game.map.evader[0] - 1))
+        seen = self.arena.observation(position, 0)
+        seat = jax.numpy.int32(0)
+        keys = jax.random.split(jax.random.key(0), count)
+
+        def act(key: Any) -> Any:
+            first, second = jax.random.split(key)
+            return agent.act(agent.init(seat, first), seen, second)[0].action
+
+        run = jax.jit(jax.vmap(act)).lower(keys).compile()
+        run(keys).block_until_ready()
+        begin = time.perf_counter()
+        run(keys).block_until_ready()
+        return round((time.perf_counter() - begin) / count, 5)
+
+
+@functools.cache
+def players(game: str) -> Players:
+    """Returns the players of a game, made once in a process."""
+    return Players(game)
+
+
+@functools.cache
+def _agent(game: str, net: Path, sims: int) -> Agent:
+    return players(game).ours(nets.load_net(net), sims)
+
+
+def played(game: str, point: Point, net: Path, first: int, count: int) -> list[float]:
+    """Returns what games are worth to us, roles swapped for every other one.
+
+    Args:
+        game: string of the rules.
+        point: who plays.
+        net: file of the network.
+        first: number of the first game.
+        count: how many.
+    """
+    here = players(game)
+    both = [_agent(game, net, point.sims), _theirs(game, point.opponent, point.iterations)]
+    key = jax.random.fold_in(jax.random.key(1), first)
+    match = evaluate.play_matches(here.arena, both, count, key, keep_policies=False)
+    return [float(x) for x in np.asarray(match.utility[:, 0])]
+
+
+@functools.cache
+def _theirs(game: str, opponent: str, iterations: int) -> Agent:
+    return players(game).theirs(opponent, iterations)
+
+
+def seconds_of_ours(game: str, net: Path, sims: int, count: int) -> float:
+    """Returns the seconds of a move of SoG(s, 1)."""
+    return players(game).seconds(_agent(game, net, sims), count)
+
+
+class Matches:
+    """Games in groups, kept in a file as they are played, by number of the first game."""
+
+    def __init__(self, settings: Settings, out: Path):
+        self.settings = settings
+        self.path = out / "matches.json"
+        same = {"settings": str(settings), "device": device_name(), "jax": jax.__version__}
+        self.kept = json.loads(self.path.read_text()) if self.path.exists() else {}
+        if any(self.kept.get(k) != v for k, v in same.items()):
+            self.kept = same | {"points": {}, "seconds": {}}
+
+    def won(self, point: Point) -> list[float]:
+        """Returns what the games of a point that have been played were worth to us."""
+        groups: dict[str, list[float]] = self.kept["points"].get(point.key, {})
+        return [x for first in sorted(groups, key=int) for x in groups[first]]
+
+    def play(
+        self, points: list[Point], nets_at: dict[int, Path], after: Callable[[], None]
+    ) -> None:
+        """Plays what is left of some points, a round of each in turn.
+
+        Args:
+            points: whose.
+            nets_at: files of networks, by step of training.
+            after: called with every group that is over.
+        """
+        chosen = self.settings
+        tasks = []
+        for start in range(0, max(point.games for point in points), chosen.round):
+            for point in points:
+                groups = self.kept["points"].setdefault(point.key, {})
+                for first in range(start, min(start + chosen.round, point.games), chosen.group):
+                    if str(first) not in groups:
+                        count = min(chosen.group, point.games - first)
+                        tasks.append((chosen.game, point, nets_at[point.step], first, count))
+        searches = {point.sims: net for _, point, net, *_ in tasks}
+        unknown = [
+            (chosen.game, net, sims, chosen.group)
+            for sims, net in searches.items()
+            if str(sims) not in self.kept["seconds"]
+        ]
+        for task, seconds in results_of(seconds_of_ours, unknown, chosen.processes):
+            self.kept["seconds"][str(task[2])] = seconds
+        for (_, point, _, first, _), won in results_of(played, tasks, chosen.processes):
+            self.kept["points"][point.key][str(first)] = won
+            self.save()
+            after()
+
+    def save(self) -> None:
+        """Writes what is kept, whole or not at all."""
+        write_atomic(self.path, json.dumps(self.kept).encode())
+
+    def row(self, point: Point) -> dict[str, Any]:
+        """Returns the row of a point."""
+        won = self.won(point)
+        wins = sum(x > 0 for x in won)
+        low, high = wilson(wins, len(won))
+        listed = point.opponent == "PimBot" and point.sims == PAPER_SIMS and not point.equal
+        return {
+            "opponent": point.opponent,
+            "opponent_iterations": point.iterations,
+            "equal_seconds": point.equal,
+            "sims": point.sims,
+            "network": self.settings.network,
+            "train_steps": point.step,
+            "wins": wins,
+            "games": len(won),
+            "win": round(100 * wins / len(won), 1),
+            "low": round(100 * low, 1),
+            "high": round(100 * high, 1),
+            "seconds_per_move": self.kept["seconds"][str(point.sims)],
+            "win_paper": WIN_PAPER.get(point.iterations) if listed else None,
+        }
+
+    def equal_seconds(self, net: Path, step: int) -> list[Point]:
+        """Returns points against opponents that think as long as the largest search of ours."""
+        chosen = self.settings
+        sims, here = max(chosen.simulations), players(chosen.game)
+        mine, points = seconds_of_ours(chosen.game, net, sims, chosen.group), []
+        for name in ("PimBot", "ISMCTS"):
+            trial = Point(name, 100, sims, step, chosen.games, equal=True)
+            each = here.seconds(here.theirs(name, trial.iterations), chosen.group)
+            count = int(min(max(1, mine * trial.iterations / max(each, 1e-9)), 30_000))
+            points.append(dataclasses.replace(trial, iterations=count))
+        return points
