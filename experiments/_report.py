@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import os
 import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Any
 
 import jax
 
+from experiments._workers import cores
 from jaxsolve.files import write_atomic, write_figure
 
 Row = Mapping[str, Any]
@@ -153,9 +153,7 @@ def device_name() -> str:
     device = jax.devices()[0]
     if device.platform != "cpu":
         return str(device.device_kind)
-    usable = getattr(os, "sched_getaffinity", None)
-    cores = len(usable(0)) if usable is not None else os.cpu_count()
-    return f"{_processor()}, {cores} cores"
+    return f"{_processor()}, {cores()} cores"
 
 
 def slug(text: str) -> str:

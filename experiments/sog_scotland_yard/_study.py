@@ -106,7 +106,7 @@ class Settings:
     iterations: tuple[int, ...] = (10, 100, 1_000, 10_000)
     games: int = 400
     round: int = 8
-    curve_games: int = 100
+    curve_games: int = 96
     group: int = 8
     equal: bool = True
     processes: int = dataclasses.field(default_factory=cores)
