@@ -136,7 +136,7 @@ def played(game: str, point: Point, net: Path, first: int, count: int) -> list[f
     here = players(game)
     both = [_agent(game, net, point.sims), _theirs(game, point.opponent, point.iterations)]
     key = jax.random.fold_in(jax.random.key(1), first)
-    match = evaluate.play_matches(here.arena, both, count, key, keep_policies=False)
+    match = evaluate.play_matches(here.arena, both, count, key, keep_policies=False, in_turn=True)
     return [float(x) for x in np.asarray(match.utility[:, 0])]
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from jaxsolve import devices
 from jaxsolve.evaluate._arena import Arena
-from jaxsolve.game import Agent
+from jaxsolve.game import Agent, Observation
 from jaxsolve.tree import pick
 from jaxsolve.types import CHANCE, TERMINAL, Array, PRNGKey, PyTree, Status
 
@@ -58,20 +59,32 @@ class _Record(NamedTuple):
     policies: Array
 
 
-@functools.partial(jax.jit, static_argnames=("seats", "keep"))
+@functools.partial(jax.jit, static_argnames=("seats", "keep", "in_turn"))
 def play(
-    arena: Arena, key: PRNGKey, deals: Array, rotation: Array, seats: tuple[Agent, ...], keep: bool
+    arena: Arena,
+    key: PRNGKey,
+    deals: Array,
+    rotation: Array,
+    seats: tuple[Agent, ...],
+    keep: bool,
+    in_turn: bool,
 ) -> tuple[Match, Array]:
     """Returns (matches, int32 [M], their status); utility is by seat. Devices share the deals."""
 
     def share(deals: Array) -> tuple[Match, Array]:
-        return _play(arena, key, deals, rotation, seats, keep)
+        return _play(arena, key, deals, rotation, seats, keep, in_turn)
 
     return devices.split(share)(deals)
 
 
 def _play(
-    arena: Arena, key: PRNGKey, deals: Array, rotation: Array, seats: tuple[Agent, ...], keep: bool
+    arena: Arena,
+    key: PRNGKey,
+    deals: Array,
+    rotation: Array,
+    seats: tuple[Agent, ...],
+    keep: bool,
+    in_turn: bool,
 ) -> tuple[Match, Array]:
     count, width = len(deals), arena.num_actions if keep else 0
     keys = jax.vmap(lambda k: keys_of(key, k, rotation))(deals)
@@ -88,7 +101,7 @@ def _play(
 
     def move(carry: tuple[Array, _Table, _Record]) -> tuple[Array, _Table, _Record]:
         step, tables, record = carry
-        tables, made = _move(arena, tables, step, keys, seats)
+        tables, made = _move(arena, tables, step, keys, seats, in_turn)
         made = made._replace(policies=made.policies[:, :width])
         return (
             step + 1,
@@ -137,10 +150,12 @@ def _move(
     step: Array,
     keys: tuple[PRNGKey, PRNGKey],
     seats: tuple[Agent, ...],
+    in_turn: bool,
 ) -> tuple[_Table, _Record]:
     """Returns (the tables after a move each, what was done), leading axis M.
 
-    An agent that is to move in none of the matches is not asked.
+    An agent that is to move in none of the matches is not asked; `in_turn`, only in those in which
+    it is to move.
     """
     cards, moves = keys
     turns = jax.vmap(arena.turn)(tables.position)
@@ -155,14 +170,20 @@ def _move(
         ) -> tuple[Array, Array, PyTree]:
             seen = jax.vmap(lambda p: arena.observation(p, i))(tables.position)
             acts = jax.vmap(lambda k: act_key(k, step, i))(moves)
-            decision, after = jax.vmap(agent.act)(mind, seen, acts)
-            if decision.policy.shape[1:] != (arena.num_actions,):
-                raise ValueError(
-                    f"the agent {agent.name!r} decides by a policy of shape "
-                    f"{decision.policy.shape[1:]}, but {arena.name} has {arena.num_actions} actions"
-                )
-            kept = jax.tree.map(lambda x, y: _chosen(mine, x, y), after, mind)
-            return decision.action.astype(jnp.int32), decision.policy, kept
+
+            def act(mind: PyTree, seen: Observation, key: PRNGKey) -> tuple[Array, Array, PyTree]:
+                decision, after = agent.act(mind, seen, key)
+                if decision.policy.shape != (arena.num_actions,):
+                    raise ValueError(
+                        f"the agent {agent.name!r} decides by a policy of shape "
+                        f"{decision.policy.shape}, but {arena.name} has {arena.num_actions} actions"
+                    )
+                return decision.action.astype(jnp.int32), decision.policy, after
+
+            if in_turn:
+                return _one_by_one(act, mind, seen, acts, mine)
+            action, policy, after = jax.vmap(act)(mind, seen, acts)
+            return action, policy, jax.tree.map(lambda x, y: _chosen(mine, x, y), after, mind)
 
         def skip(mind: PyTree) -> tuple[Array, Array, PyTree]:
             shapes = jax.eval_shape(ask, mind)
@@ -176,6 +197,20 @@ def _move(
     return jax.vmap(functools.partial(_after, arena))(
         tables._replace(minds=tuple(minds)), actors, turns.legal, chosen, policies
     )
+
+
+def _one_by_one(
+    act: Callable[..., Any], mind: PyTree, seen: Observation, keys: Array, mine: Array
+) -> Any:
+    """Returns `act` of each match in which the agent is to move; zeros and its mind elsewhere."""
+
+    def one(at: tuple[PyTree, Observation, Array, Array]) -> Any:
+        mind, seen, key, mine = at
+        shapes = jax.eval_shape(act, mind, seen, key)[:2]
+        nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes)
+        return jax.lax.cond(mine, lambda: act(mind, seen, key), lambda: (*nothing, mind))
+
+    return jax.lax.map(one, (mind, seen, keys, mine))
 
 
 def _after(
