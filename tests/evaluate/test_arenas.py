@@ -16,7 +16,7 @@ import games
 import jaxsolve as js
 from jaxsolve import agents, evaluate
 from jaxsolve.game import Agent, Decision, Game, Observation
-from jaxsolve.tree import policy_from_probabilities
+from jaxsolve.tree import pick, policy_from_probabilities
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL
 
 
@@ -121,6 +121,31 @@ def test_agents_on_the_host_play_the_same_matches(on_rules: bool):
     second = evaluate.play_matches(where, [remembering(log), other], 8, jax.random.key(1))
     assert_same(first, second)
     assert len(log) == int((np.asarray(first.actors) >= 0).sum()) - _moves_of(first, 1)
+
+
+def counting() -> Agent:
+    """Plays by how often it was asked before, and by its draws."""
+
+    def act(asked: jax.Array, seen: Observation, key: Any) -> tuple[Decision, jax.Array]:
+        policy = seen.legal * (1.0 + (jnp.arange(len(seen.legal)) + asked) % 2)
+        policy = policy / policy.sum()
+        drawn = pick(policy, jax.random.uniform(key))
+        return Decision(drawn, policy), asked + 1
+
+    return Agent(lambda seat, key: jnp.int32(0), act, "counting")
+
+
+def test_agents_that_are_asked_in_turn_play_the_same_matches():
+    """Matches of Leduc end at different moves, and a raise makes the other seat's turn differ."""
+    where = evaluate.rules_arena(games.load("leduc"), max_moves=16)
+    both = [counting(), agents.uniform()]
+    first, second = (
+        evaluate.play_matches(where, both, 40, jax.random.key(2), in_turn=in_turn)
+        for in_turn in (False, True)
+    )
+    assert_same(first, second)
+    over = (np.asarray(first.actors) == TERMINAL).argmax(1)
+    assert len(np.unique(over)) > 2
 
 
 def _moves_of(match: evaluate.Match, agent: int) -> int:
