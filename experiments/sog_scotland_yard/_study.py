@@ -327,6 +327,8 @@ def _figure(rows: list[dict[str, Any]], settings: Settings) -> Any:
             if (r["sims"], r["train_steps"], r["opponent"]) == (s, last, "PimBot")
             and not r["equal_seconds"]
         ]
+        if not mine:
+            continue
         x, y = [r["opponent_iterations"] for r in mine], np.array([r["win"] for r in mine])
         ends = [y - [r["low"] for r in mine], np.array([r["high"] for r in mine]) - y]
         axes.errorbar(x, y, np.maximum(ends, 0), fmt="o-", capsize=3, label=f"SoG({s}, 1)")
