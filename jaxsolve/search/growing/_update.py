@@ -177,7 +177,7 @@ def _up(
 
     def loaded(sums: Sums, n: Array, acting: Any) -> tuple[Any, Any]:
         """Returns what the actor has at n, in place of what is there, and what children have."""
-        arrays = sums.minimizer, sums.policy, sums.total
+        arrays = sums.minimizer, sums.policy, sums.total, sums.values
 
         def load(_: Any, own: int, __: int, acting: Any) -> Any:
             return put_rows(acting, rows_of(arrays, n, own))
@@ -198,15 +198,15 @@ def _up(
             reach = rows_of(state.action_reach, n)
             gains, theirs = _values(transitions, row, actor, child_values, reach, own, other)
             before = jax.tree.map(lambda x: x[..., :own], acting)
-            regrets, policy, total = before
+            regrets, policy, total, _ = before
             acted = (policy * gains).sum(0)
             both = [jnp.pad(x, (0, value.shape[1] - len(x))) for x in (acted, theirs)]
             value = jnp.stack(in_order(actor, *both))
             allowed = rows_of(growth.allowed, n, own)
             regrets, played = solver.minimizer.update(regrets, step, gains, policy, allowed)
-            after = regrets, played, total * decay + reach[actor, :-1, :own]
+            after = regrets, played, total * decay + reach[actor, :-1, :own], gains
             after = jax.tree.map(lambda x, y: jnp.where(mine[actor], x, y), after, before)
-            return put_rows(arrays, (*after, gains), n), value
+            return put_rows(arrays, after, n), value
 
         arrays = sums.minimizer, sums.policy, sums.total, sums.values
         arrays, value = by_actor(hands, transitions.actor[row], back, (arrays, value))
@@ -219,7 +219,7 @@ def _up(
         return sums, *loaded(sums, jnp.maximum(n - 1, 0), acting), value
 
     sums = Sums(*(getattr(state, name) for name in Sums._fields))
-    acting = rows_of((sums.minimizer, sums.policy, sums.total), size - 1)
+    acting = rows_of((sums.minimizer, sums.policy, sums.total, sums.values), size - 1)
     start = (sums, *loaded(sums, size - 1, acting), state.root_value_sum)
     sums, _, _, value = jax.lax.fori_loop(0, size, one, start)
     before, some = state.root_value_sum, mine[:, None]
