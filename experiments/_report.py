@@ -13,8 +13,8 @@ from typing import Any
 
 import jax
 
-from experiments._workers import cores
 from jaxsolve.files import write_atomic, write_figure
+from jaxsolve.hosts import processors
 
 Row = Mapping[str, Any]
 
@@ -153,7 +153,7 @@ def device_name() -> str:
     device = jax.devices()[0]
     if device.platform != "cpu":
         return str(device.device_kind)
-    return f"{_processor()}, {cores()} cores"
+    return f"{_processor()}, {processors()} cores"
 
 
 def slug(text: str) -> str:

@@ -37,19 +37,10 @@ def results_of(
             raise
 
 
-def cores() -> int:
-    """Returns how many cores this process may use."""
-    return len(_usable()) or os.cpu_count() or 1
-
-
-def _usable() -> list[int]:
-    """Returns the cores that this process may use; none where the system does not say."""
-    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-
-
 def _begin_worker() -> None:
     """Keeps a process to one core, before JAX starts there; it ends when its parent does."""
-    if mine := _usable():
+    if hasattr(os, "sched_getaffinity"):
+        mine = sorted(os.sched_getaffinity(0))
         number = multiprocessing.current_process()._identity[-1]
         os.sched_setaffinity(0, {mine[number % len(mine)]})
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -24,6 +24,7 @@ import jaxsolve as js
 from experiments._report import Report, device_name, slug
 from jaxsolve import devices, nets
 from jaxsolve.cli._setup import start_jax
+from jaxsolve.hosts import processors
 from jaxsolve.public import public_table
 from jaxsolve.search import growing_search, gt_cfr
 
@@ -95,7 +96,7 @@ def measure(
         "per_update": per_update,
         "batch": batch,
         "abreast": abreast,
-        "threads": len(os.sched_getaffinity(0)),
+        "threads": processors(),
         "devices": 1 if (mesh := devices.chosen()) is None else mesh.size,
         "device": device_name(),
         "compile_seconds": round(compiled, 2),

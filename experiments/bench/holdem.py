@@ -26,6 +26,7 @@ import numpy as np
 import jaxsolve as js
 from experiments._report import Report, cell, device_name, markdown, slug
 from jaxsolve import holdem, native
+from jaxsolve.hosts import processors
 from jaxsolve.solvers import init_state, run
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -214,7 +215,7 @@ def _in_process(job: dict[str, Any]) -> dict[str, Any]:
 
 def jobs(quick: bool) -> list[dict[str, Any]]:
     """Returns what to measure."""
-    most = len(os.sched_getaffinity(0))
+    most = processors()
     counts = sorted({1, most})
     out: list[dict[str, Any]] = []
     plain = "prefix" if jax.default_backend() == "cpu" else "dense"

@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from experiments._report import Report, device_name, slug, wilson
-from experiments._workers import cores, results_of
+from experiments._workers import results_of
 from jaxsolve.files import write_atomic
+from jaxsolve.hosts import processors
 
 COLUMNS = (
     *("agent", "opponent", "points", "games", "low", "high", "seconds_per_move"),
@@ -111,7 +112,7 @@ def main(
         for k in range(m.games)
     ]
     waiting = [task for task in tasks if _key(task) not in known]
-    count = max(1, min(cores(), len(waiting)))
+    count = max(1, min(processors(), len(waiting)))
     if waiting:
         print(f"{len(waiting)} games, {count} at a time", flush=True)
     for _, game_played in results_of(play, [(task,) for task in waiting], count):
@@ -119,7 +120,7 @@ def main(
         lines = "".join(json.dumps(g) + "\n" for g in played).encode()
         write_atomic(kept, lines)
         report.rows = [row for m in plan if (row := _row(m, played))]
-        report.seconds = sum(g["took"] for g in played) / cores()
+        report.seconds = sum(g["took"] for g in played) / processors()
         report.save(out)
         if record:
             report.record(RESULTS)
@@ -132,7 +133,7 @@ def main(
         )
     report.rows = [row for m in plan if (row := _row(m, played))]
     report.extra["complete"] = True
-    report.seconds = sum(g["took"] for g in played) / cores()
+    report.seconds = sum(g["took"] for g in played) / processors()
     report.save(out, figure=_figure(report.rows))
     if record:
         report.record(RESULTS)

@@ -20,7 +20,7 @@ from experiments._workers import results_of
 from experiments.sog_scotland_yard._opponents import ismcts_agent
 from experiments.sog_scotland_yard._pimbot import PimBot, pimbot
 from games.scotland_yard import ScotlandYard
-from jaxsolve import agents, evaluate, nets
+from jaxsolve import agents, devices, evaluate, nets
 from jaxsolve.files import write_atomic
 from jaxsolve.game import Agent
 from jaxsolve.public import hidden_piece_model
@@ -95,7 +95,7 @@ class Players:
         return pimbot(self.game, PimBot(iterations))
 
     def seconds(self, agent: Agent, count: int) -> float:
-        """Returns the seconds of a move, `count` games side by side: Mr X's first one."""
+        """Returns the seconds of a move, one after the other as in a match: Mr X's first one."""
         position = self.arena.step(self.arena.start(), jax.numpy.int32(self.game.map.evader[0] - 1))
         seen = self.arena.observation(position, 0)
         seat = jax.numpy.int32(0)
@@ -105,7 +105,7 @@ class Players:
             first, second = jax.random.split(key)
             return agent.act(agent.init(seat, first), seen, second)[0].action
 
-        run = jax.jit(jax.vmap(act)).lower(keys).compile()
+        run = jax.jit(devices.vmap(act, 1)).lower(keys).compile()
         run(keys).block_until_ready()
         begin = time.perf_counter()
         run(keys).block_until_ready()
@@ -119,35 +119,33 @@ def players(game: str) -> Players:
 
 
 @functools.cache
-def _agent(game: str, net: Path, sims: int) -> Agent:
-    return players(game).ours(nets.load_net(net), sims)
+def seats(game: str, net: Path, sims: int, opponent: str, iterations: int) -> tuple[Agent, Agent]:
+    """Returns (ours, theirs), the same objects for all games of a process."""
+    here = players(game)
+    return here.ours(nets.load_net(net), sims), here.theirs(opponent, iterations)
 
 
-def played(game: str, point: Point, net: Path, first: int, count: int) -> list[float]:
+def played(game: str, net: Path, point: Point, first: int, count: int) -> list[float]:
     """Returns what games are worth to us, roles swapped for every other one.
 
     Args:
         game: string of the rules.
-        point: who plays.
         net: file of the network.
+        point: who plays.
         first: number of the first game.
         count: how many.
     """
-    here = players(game)
-    both = [_agent(game, net, point.sims), _theirs(game, point.opponent, point.iterations)]
+    both = seats(game, net, point.sims, point.opponent, point.iterations)
     key = jax.random.fold_in(jax.random.key(1), first)
-    match = evaluate.play_matches(here.arena, both, count, key, keep_policies=False, in_turn=True)
+    arena = players(game).arena
+    match = evaluate.play_matches(arena, both, count, key, keep_policies=False, in_turn=True)
     return [float(x) for x in np.asarray(match.utility[:, 0])]
 
 
-@functools.cache
-def _theirs(game: str, opponent: str, iterations: int) -> Agent:
-    return players(game).theirs(opponent, iterations)
-
-
-def seconds_of_ours(game: str, net: Path, sims: int, count: int) -> float:
-    """Returns the seconds of a move of SoG(s, 1)."""
-    return players(game).seconds(_agent(game, net, sims), count)
+def seconds_of(game: str, net: Path, point: Point, count: int, agent: int) -> float:
+    """Returns the seconds of a move of ours (agent 0) or theirs (1)."""
+    both = seats(game, net, point.sims, point.opponent, point.iterations)
+    return players(game).seconds(both[agent], count)
 
 
 class Matches:
@@ -156,14 +154,19 @@ class Matches:
     def __init__(self, settings: Settings, out: Path):
         self.settings = settings
         self.path = out / "matches.json"
-        same = {"settings": str(settings), "device": device_name(), "jax": jax.__version__}
+        same = {"settings": settings.about, "device": device_name(), "jax": jax.__version__}
         self.kept = json.loads(self.path.read_text()) if self.path.exists() else {}
         if any(self.kept.get(k) != v for k, v in same.items()):
             self.kept = same | {"points": {}, "seconds": {}}
 
+    def groups(self, point: Point) -> dict[str, list[float]]:
+        """Returns the groups of games of a point that have been played."""
+        found: dict[str, list[float]] = self.kept["points"].get(point.key, {})
+        return found
+
     def won(self, point: Point) -> list[float]:
-        """Returns what the games of a point that have been played were worth to us."""
-        groups: dict[str, list[float]] = self.kept["points"].get(point.key, {})
+        """Returns what those games were worth to us."""
+        groups = self.groups(point)
         return [x for first in sorted(groups, key=int) for x in groups[first]]
 
     def play(
@@ -177,24 +180,21 @@ class Matches:
             after: called with every group that is over.
         """
         chosen = self.settings
-        tasks = []
-        for start in range(0, max(point.games for point in points), chosen.round):
-            for point in points:
-                groups = self.kept["points"].setdefault(point.key, {})
-                for first in range(start, min(start + chosen.round, point.games), chosen.group):
-                    if str(first) not in groups:
-                        count = min(chosen.group, point.games - first)
-                        tasks.append((chosen.game, point, nets_at[point.step], first, count))
-        searches = {point.sims: net for _, point, net, *_ in tasks}
-        unknown = [
-            (chosen.game, net, sims, chosen.group)
-            for sims, net in searches.items()
-            if str(sims) not in self.kept["seconds"]
+        tasks = [
+            (chosen.game, nets_at[point.step], point, first, min(chosen.group, point.games - first))
+            for first in range(0, max(point.games for point in points), chosen.group)
+            for point in points
+            if first < point.games and str(first) not in self.groups(point)
         ]
-        for task, seconds in results_of(seconds_of_ours, unknown, chosen.processes):
-            self.kept["seconds"][str(task[2])] = seconds
-        for (_, point, _, first, _), won in results_of(played, tasks, chosen.processes):
-            self.kept["points"][point.key][str(first)] = won
+        unknown = {
+            point.sims: (chosen.game, nets_at[point.step], point, chosen.group, 0)
+            for point in points
+            if str(point.sims) not in self.kept["seconds"]
+        }
+        for task, seconds in results_of(seconds_of, [*unknown.values()], chosen.processes):
+            self.kept["seconds"][str(task[2].sims)] = seconds
+        for (_, _, point, first, _), won in results_of(played, tasks, chosen.processes):
+            self.kept["points"].setdefault(point.key, {})[str(first)] = won
             self.save()
             after()
 
@@ -226,12 +226,16 @@ class Matches:
 
     def equal_seconds(self, net: Path, step: int) -> list[Point]:
         """Returns points against opponents that think as long as the largest search of ours."""
-        chosen = self.settings
-        sims, here = max(chosen.simulations), players(chosen.game)
-        mine, points = seconds_of_ours(chosen.game, net, sims, chosen.group), []
-        for name in ("PimBot", "ISMCTS"):
-            trial = Point(name, 100, sims, step, chosen.games, equal=True)
-            each = here.seconds(here.theirs(name, trial.iterations), chosen.group)
-            count = int(min(max(1, mine * trial.iterations / max(each, 1e-9)), 30_000))
+        chosen, sims = self.settings, max(self.settings.simulations)
+        trials = [
+            Point(name, 100, sims, step, chosen.games, equal=True) for name in ("PimBot", "ISMCTS")
+        ]
+        tasks = [(chosen.game, net, trials[0], chosen.group, 0)]
+        tasks += [(chosen.game, net, trial, chosen.group, 1) for trial in trials]
+        found = {task[2:]: s for task, s in results_of(seconds_of, tasks, chosen.processes)}
+        mine, points = found[trials[0], chosen.group, 0], []
+        for trial in trials:
+            each = found[trial, chosen.group, 1] / trial.iterations
+            count = int(min(max(1, mine / max(each, 1e-9)), 30_000))
             points.append(dataclasses.replace(trial, iterations=count))
         return points

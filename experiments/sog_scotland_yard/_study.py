@@ -26,10 +26,10 @@ import jax
 import numpy as np
 
 from experiments._report import Report, device_name, slug
-from experiments._workers import cores
 from experiments.sog_scotland_yard._greedy import greedy_games
 from experiments.sog_scotland_yard._matches import WIN_PAPER, Matches, Point, players
 from jaxsolve import learn, nets
+from jaxsolve.hosts import processors
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -82,10 +82,9 @@ class Settings:
         simulations: s of the points.
         iterations: of PimBot.
         games: of a point.
-        round: games that points of equal simulations have before one of them has more.
         curve_games: of a point of the learning curve, with the least s, against PimBot of up to
             `LONG` iterations.
-        group: games side by side.
+        group: games that a process plays at a time; points of equal simulations have one in turn.
         equal: also opponents that think as long.
         processes: in which games are played; 0 for this one.
     """
@@ -105,11 +104,17 @@ class Settings:
     simulations: tuple[int, ...] = (50, 200, 400)
     iterations: tuple[int, ...] = (10, 100, 1_000, 10_000)
     games: int = 400
-    round: int = 8
     curve_games: int = 96
     group: int = 8
     equal: bool = True
-    processes: int = dataclasses.field(default_factory=cores)
+    processes: int = dataclasses.field(default_factory=processors)
+
+    @property
+    def about(self) -> str:
+        """What networks and single games depend on, and not how many of them there are."""
+        counts = ("simulations", "iterations", "games", "curve_games", "equal", "processes")
+        every = dataclasses.asdict(self).items()
+        return ", ".join(f"{name}={value}" for name, value in every if name not in counts)
 
     @property
     def network(self) -> str:
@@ -159,7 +164,7 @@ def main(
     chosen = settings or (QUICK if quick else Settings())
     rows: list[dict[str, Any]] = []
     report = Report("sog_scotland_yard", quick, 0.0, rows, columns=COLUMNS)
-    report.extra = {"settings": str(chosen), "complete": False}
+    report.extra = {"settings": chosen.about, "complete": False}
     begin -= report.earlier(out, same=("settings",))[1]
     recorded = RESULTS / slug(device_name())
     if record and recorded.exists() and not (out / "matches.json").exists():
@@ -171,6 +176,7 @@ def main(
     def play(points: list[Point]) -> None:
         every.update({point.key: point for point in points})
         match.play(points, files, save)
+        save()
         for point in points:
             won = match.won(point)
             say(f"{point.key}: {sum(x > 0 for x in won)} of {len(won)} games")
@@ -238,6 +244,13 @@ def networks(
         yield step, file_of(step)
 
 
+def plan_of(source: learn.Source, **options: Any) -> learn.Plan:
+    """Returns a plan of training from outcomes."""
+    return learn.preset("scotland_yard").plan(
+        batch=source.batch, reuse=None, optimiser="adam", decay=None, huber=QUADRATIC, **options
+    )
+
+
 def first_net(settings: Settings, out: Path) -> tuple[nets.Net, float]:
     """Returns the network before self-play, and the seconds of its training."""
     here, preset = players(settings.game), learn.preset("scotland_yard")
@@ -251,17 +264,13 @@ def first_net(settings: Settings, out: Path) -> tuple[nets.Net, float]:
     if not settings.greedy_steps:
         return net, 0.0
     source = greedy_games(here.model, here.game)
-    plan = preset.plan(
+    plan = plan_of(
+        source,
         steps=settings.greedy_steps,
-        batch=source.batch,
         minibatch=256,
         buffer=1 << 15,
         updates=8,
-        reuse=None,
-        optimiser="adam",
         learning_rate=2e-3,
-        decay=None,
-        huber=QUADRATIC,
         policy_weight=0.0,
     )
     found = learn.train(
@@ -285,17 +294,13 @@ def trained_net(
         here.resolver(settings.train_sims),
         preset.self_play(episodes=settings.episodes, p_td1=settings.p_td1, abreast=2),
     )
-    plan = preset.plan(
+    plan = plan_of(
+        source,
         steps=max(settings.steps),
-        batch=source.batch,
         minibatch=settings.minibatch,
         buffer=settings.buffer,
         updates=1,
-        reuse=None,
-        optimiser="adam",
         learning_rate=1e-3,
-        decay=None,
-        huber=QUADRATIC,
     )
     found = learn.train(
         nets.load_net(out / "network-0.npz"),

@@ -7,7 +7,6 @@ from jaxsolve.abstraction._card_games import cluster_hands as cluster_hands
 from jaxsolve.abstraction._card_games import lossless as lossless
 from jaxsolve.abstraction._card_games import showdown_histograms as showdown_histograms
 from jaxsolve.abstraction._chunks import in_chunks as in_chunks
-from jaxsolve.abstraction._chunks import processors as processors
 from jaxsolve.abstraction._features import emd_features as emd_features
 from jaxsolve.abstraction._kmeans import assign as assign
 from jaxsolve.abstraction._kmeans import kmeans as kmeans

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
+
+from jaxsolve.hosts import processors
 
 T = TypeVar("T")
 
@@ -36,10 +37,3 @@ def in_chunks(
     finally:
         pool.shutdown(cancel_futures=True)  # so that Ctrl-C does not wait for all of them
     return out
-
-
-def processors() -> int:
-    """Returns how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

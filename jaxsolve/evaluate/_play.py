@@ -72,48 +72,36 @@ def play(
     """Returns (matches, int32 [M], their status); utility is by seat. Devices share the deals."""
 
     def share(deals: Array) -> tuple[Match, Array]:
-        return _play(arena, key, deals, rotation, seats, keep, in_turn)
-
-    return devices.split(share)(deals)
-
-
-def _play(
-    arena: Arena,
-    key: PRNGKey,
-    deals: Array,
-    rotation: Array,
-    seats: tuple[Agent, ...],
-    keep: bool,
-    in_turn: bool,
-) -> tuple[Match, Array]:
-    count, width = len(deals), arena.num_actions if keep else 0
-    keys = jax.vmap(lambda k: keys_of(key, k, rotation))(deals)
-    tables = jax.vmap(lambda k: _begin(arena, k[1], seats))(keys)
-    record = _Record(
-        jnp.full((arena.max_moves, count), TERMINAL, jnp.int32),
-        jnp.full((arena.max_moves, count), -1, jnp.int32),
-        jnp.zeros((arena.max_moves, count, width), float),
-    )
-
-    def goes_on(carry: tuple[Array, _Table, _Record]) -> Array:
-        step, tables, _ = carry
-        return (step < arena.max_moves) & ~tables.over.all()
-
-    def move(carry: tuple[Array, _Table, _Record]) -> tuple[Array, _Table, _Record]:
-        step, tables, record = carry
-        tables, made = _move(arena, tables, step, keys, seats, in_turn)
-        made = made._replace(policies=made.policies[:, :width])
-        return (
-            step + 1,
-            tables,
-            jax.tree.map(lambda x, y: x.at[step].set(y.astype(x.dtype)), record, made),
+        count, width = len(deals), arena.num_actions if keep else 0
+        keys = jax.vmap(lambda k: keys_of(key, k, rotation))(deals)
+        tables = jax.vmap(lambda k: _begin(arena, k[1], seats))(keys)
+        record = _Record(
+            jnp.full((arena.max_moves, count), TERMINAL, jnp.int32),
+            jnp.full((arena.max_moves, count), -1, jnp.int32),
+            jnp.zeros((arena.max_moves, count, width), float),
         )
 
-    _, tables, record = jax.lax.while_loop(goes_on, move, (jnp.int32(0), tables, record))
-    status = tables.status | jnp.where(tables.over, 0, Status.MOVES.value)
-    utility = jax.vmap(arena.utility)(tables.position)
-    actors, actions, policies = (jnp.swapaxes(x, 0, 1) for x in record)
-    return Match(actors, actions, policies, utility), status
+        def goes_on(carry: tuple[Array, _Table, _Record]) -> Array:
+            step, tables, _ = carry
+            return (step < arena.max_moves) & ~tables.over.all()
+
+        def move(carry: tuple[Array, _Table, _Record]) -> tuple[Array, _Table, _Record]:
+            step, tables, record = carry
+            tables, made = _move(arena, tables, step, keys, seats, in_turn)
+            made = made._replace(policies=made.policies[:, :width])
+            return (
+                step + 1,
+                tables,
+                jax.tree.map(lambda x, y: x.at[step].set(y.astype(x.dtype)), record, made),
+            )
+
+        _, tables, record = jax.lax.while_loop(goes_on, move, (jnp.int32(0), tables, record))
+        status = tables.status | jnp.where(tables.over, 0, Status.MOVES.value)
+        utility = jax.vmap(arena.utility)(tables.position)
+        actors, actions, policies = (jnp.swapaxes(x, 0, 1) for x in record)
+        return Match(actors, actions, policies, utility), status
+
+    return devices.split(share)(deals)
 
 
 def keys_of(key: PRNGKey, deal: Array | int, rotation: Array | int) -> tuple[PRNGKey, PRNGKey]:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from jaxsolve.abstraction import in_chunks, kmeans, nearest_native, nearest_numpy, processors
+from jaxsolve.abstraction import in_chunks, kmeans, nearest_native, nearest_numpy
 from jaxsolve.caches import cache_folder
 from jaxsolve.compiler import free_host_bytes
 from jaxsolve.files import claim, write_atomic
@@ -45,6 +45,7 @@ from jaxsolve.holdem._features import (
     mean_of_histogram,
     river_features,
 )
+from jaxsolve.hosts import processors
 from jaxsolve.waiting import waiting
 
 SAMPLE = {"flop": 100_000, "turn": 200_000, "river": 300_000}

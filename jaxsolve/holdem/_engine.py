@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import functools
-import os
 import zlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ import numpy as np
 from jaxsolve import native
 from jaxsolve.holdem._safe_root import SafeRoot, coming, staying_out
 from jaxsolve.holdem._spot_memory import choose_bits, runs_native, spot_bytes
+from jaxsolve.hosts import processors
 from jaxsolve.regret import Coefficients, Step
 from jaxsolve.solvers import Solver, solver_identity
 from jaxsolve.tree import check_fits
@@ -320,7 +320,7 @@ def spot_engine(
         what = f"{solver.name} in {chosen} bits"
         check_fits(spot.name, need, what=what, instead="Take dcfr in 16 bits.")
     if threads is None:
-        threads = len(os.sched_getaffinity(0)) if len(spot.streets) > 1 else 1
+        threads = processors() if len(spot.streets) > 1 else 1
     if not 1 <= threads <= MOST_THREADS:
         raise ValueError(
             f"threads should be a whole number from 1 to {MOST_THREADS:,}, not {threads:,}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import os
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -23,6 +22,7 @@ from jaxsolve.holdem._safe_root import SafeRoot
 from jaxsolve.holdem._solution import OnTensors, Solution, averages
 from jaxsolve.holdem._spot import Spot
 from jaxsolve.holdem._spot_tree import SpotTree, hands_in, spot_tree
+from jaxsolve.hosts import processors
 from jaxsolve.solvers import (
     Curve,
     Iterations,
@@ -193,7 +193,7 @@ def solve_spots(
     engines = [spot_engine(t, ready, threads=1) for t in trees]
     points = measurement_points(iterations, measure_every)
     if all(e is not None for e in engines):
-        workers = min(len(trees), threads or len(os.sched_getaffinity(0)))
+        workers = min(len(trees), threads or processors())
         with ThreadPoolExecutor(workers) as pool:
             run = functools.partial(_iterate, points=points, iterations=iterations)
             return list(pool.map(run, engines))

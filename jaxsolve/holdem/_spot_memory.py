@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,6 +12,7 @@ import numpy as np
 from jaxsolve import devices, native
 from jaxsolve.holdem._betting_tree import BettingTree, Kind
 from jaxsolve.holdem._runouts import Runouts
+from jaxsolve.hosts import processors
 from jaxsolve.tree import check_fits, float_type, free_bytes, run_bytes
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def spot_bytes(spot: SpotTree, bits: int, arrays: int = 2) -> SpotBytes:
         n * (4 * (2 * width + width) + 2 * width) + (s in all_in) * n * hands[0] * hands[1] * 2
         for s, n in enumerate(boards)
     )
-    threads = len(os.sched_getaffinity(0)) if len(boards) > 1 else 1
+    threads = processors() if len(boards) > 1 else 1
     scratch = 0
     for s in range(len(boards)):
         each = 4 * 4 * int(rows[:, s].max()) * max(hands)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import os
 import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -24,6 +23,7 @@ from jaxsolve.holdem._spot_memory import check_spot, check_tensors
 from jaxsolve.holdem._spot_tables import Locked, SpotTables
 from jaxsolve.holdem._street_rows import BettingRows, betting_rows
 from jaxsolve.holdem._tree import PlayerRows, public_tree
+from jaxsolve.hosts import processors
 from jaxsolve.tree import PublicTree, lock_sequences, locked_sequences, to_device
 
 
@@ -154,7 +154,7 @@ class SpotTree:
         """Tables for native code."""
         mine = self.player_hands
         locked = [x._replace(shares=x.shares[:, mine[x.player]]) for x in self.locked]
-        threads = len(os.sched_getaffinity(0))
+        threads = processors()
         streets = self.numbers.streets
         return SpotTables(streets, self.streets, self.ranges, locked=locked, threads=threads)
 

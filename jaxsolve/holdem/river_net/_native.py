@@ -8,7 +8,6 @@ this through `jax.pure_callback`; nothing in the call needs JAX.
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -19,6 +18,7 @@ from jaxsolve import native
 from jaxsolve.holdem._engine import SpotEngine, SpotState, supports
 from jaxsolve.holdem.river_net._betting import POT, RiverTemplate
 from jaxsolve.holdem.river_net._boards import LIVE
+from jaxsolve.hosts import processors
 from jaxsolve.solvers import Solver
 
 RiverSolver = Callable[..., tuple[np.ndarray, np.ndarray]]
@@ -89,7 +89,7 @@ def native_rivers(
     def solve(pair: Any, high: Any, ranges: Any, stack: Any) -> tuple[np.ndarray, np.ndarray]:
         every = list(zip(*(np.asarray(x) for x in (pair, high, ranges, stack)), strict=True))
         if threads > 1:
-            with ThreadPoolExecutor(min(threads, len(os.sched_getaffinity(0)))) as pool:
+            with ThreadPoolExecutor(min(threads, processors())) as pool:
                 found = list(pool.map(lambda x: solve_one(*x), every))
         else:
             found = [solve_one(*x) for x in every]
