@@ -61,7 +61,7 @@ def reach_at(
         up: int32 [], the opened public state.
         child: int32 [], which child of it.
         merges: bool [], whether several pairs lead to one private state of the child; None: they
-            may. One of both is computed where it is the same for a whole batch.
+            may. A batch is read in one way, with several where any of it needs that.
     """
     row, child = growth.row[up], jnp.minimum(child, transitions.num_children - 1)
     # Out of the whole array at once: a row of it is much larger than what is read.
@@ -82,7 +82,7 @@ def reach_at(
 
 
 def flow_of(actor: Array, reach: Array, policy: Array) -> Array:
-    """Returns float [2, A + 1, H], own reaches of actions."""
+    """Returns float [2, A + 1, H], own reaches of actions; see `SearchState.action_reach`."""
     acts = (jnp.arange(2) == actor)[:, None, None]
     first = jnp.arange(len(policy))[:, None] == 0
     flow = reach[:, None] * jnp.where(acts, policy, first)

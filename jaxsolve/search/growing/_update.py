@@ -176,7 +176,11 @@ def _up(
     hands = transitions.weights.hands
 
     def loaded(sums: Sums, n: Array, acting: Any) -> tuple[Any, Any]:
-        """Returns what the actor has at n, in place of what is there, and what children have."""
+        """Returns what the actor has at n, in place of what is there, and what children have.
+
+        The loop reads what it needs next after it has written: then the compiler writes in place,
+        where otherwise it copies whole arrays.
+        """
         arrays = sums.minimizer, sums.policy, sums.total, sums.values
 
         def load(_: Any, own: int, __: int, acting: Any) -> Any:
