@@ -209,7 +209,8 @@ def main(
     ]
     for s in chosen.simulations:
         play([point for point in points if point.sims == s and point.iterations <= LONG])
-    play(points)
+    if more := [point for point in points if point.iterations > LONG]:
+        play(more)
     if chosen.equal:
         play(match.equal_seconds(files[last], last))
     report.extra["complete"] = True
