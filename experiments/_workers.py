@@ -9,6 +9,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
+import jax
+
 T = TypeVar("T")
 
 
@@ -38,7 +40,11 @@ def results_of(
 
 
 def _begin_worker() -> None:
-    """Keeps a process to one core, before JAX starts there; it ends when its parent does."""
+    """Keeps a process to one core, before JAX starts there; it ends when its parent does.
+
+    A GPU is left to the parent: it holds one copy of its memory and runs one program at a time.
+    """
+    jax.config.update("jax_platforms", "cpu")
     if hasattr(os, "sched_getaffinity"):
         mine = sorted(os.sched_getaffinity(0))
         number = multiprocessing.current_process()._identity[-1]

@@ -2,8 +2,9 @@
 
 Milliseconds an iteration of the CFR+ loop beside the floors that `jaxsolve devices` counted for an
 H100 and beside OpenSpiel's on one thread of the CPU (where it is installed), batches of Kuhn to
-65,536, steps of sound self-play, batches of rivers to 1,024. Each part has a time budget; what
-there was no time for is a row that says so, and every row is written as soon as it is known.
+65,536, steps of sound self-play, batches of rivers to 1,024, positions of dark chess, searches of
+London. Each part has a time budget; what there was no time for is a row that says so, and every row
+is written as soon as it is known.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ if __name__ == "__main__":  # as a script, this folder is on the path and the cl
     sys.path.insert(0, str(Path(__file__).parent.parent.parent))
 
 from experiments import Report
+from experiments.bench import dark_chess, london
 from experiments.bench._games import GAMES
 from experiments.bench._peers import PEERS
 from experiments.bench._timing import interleaved, ours
@@ -33,7 +35,15 @@ from experiments.bench._timing import interleaved, ours
 ROOT = Path(__file__).parent.parent.parent
 Row = dict[str, Any]
 
-SECONDS = {"loops": 150, "openspiel": 40, "batches": 110, "self-play": 90, "rivers": 130}
+SECONDS = {
+    "loops": 90,
+    "openspiel": 20,
+    "batches": 70,
+    "self-play": 80,
+    "rivers": 80,
+    "positions": 40,
+    "searches": 140,
+}
 """Budget of each part: 520 of 540 s. A part ends once its budget is spent, between two rows; the
 longest row seen on a CPU, a compilation included, took 15 s."""
 
@@ -45,6 +55,9 @@ PLANS: dict[bool, dict[str, Any]] = {
         "iterations": 100,
         "episodes": [64, 256, 1024],
         "rivers": [1, 16, 64, 256, 1024],
+        "positions": [4096, 65_536],
+        "map": "scotland_yard(board=london)",
+        "searches": [(50, 64), (50, 1024), (400, 64), (400, 256)],
     },
     True: {
         "loops": ["kuhn"],
@@ -53,6 +66,9 @@ PLANS: dict[bool, dict[str, Any]] = {
         "iterations": 2,
         "episodes": [2],
         "rivers": [2],
+        "positions": [2],
+        "map": "scotland_yard",
+        "searches": [(2, 2)],
     },
 }
 """Sizes, in full and tiny."""
@@ -179,6 +195,35 @@ def rivers(plan: dict[str, Any]) -> Iterator[Row]:
         yield {"size": f"{size} rivers", "ms": ms, "members_per_second": 1e3 * size / ms}
 
 
+def positions(plan: dict[str, Any]) -> Iterator[Row]:
+    """Yields moves, masks, steps and views a second of batches of positions of dark chess."""
+    for size in plan["positions"]:
+        for row in dark_chess.ours(size, runs=3):
+            rate = row["positions_per_second"]
+            yield {
+                "size": f"{size} positions, {row['what']}",
+                "ms": 1e3 * size / rate,
+                "members_per_second": rate,
+            }
+
+
+def searches(plan: dict[str, Any]) -> Iterator[Row]:
+    """Yields searches of London by SoG(s, 1), leaves worth nothing and with a network."""
+    game = games.load(plan["map"])
+    assert isinstance(game, games.ScotlandYard)
+    for simulations, size in plan["searches"]:
+        for value in ("zero", "network"):
+            row = london.measure(game, value, simulations, size, size, 16, 1.0, True)
+            rate = row["searches_per_second"]
+            yield {
+                "size": f"{size} searches, s {simulations}, {value}",
+                "ms": 1e3 * size / rate,
+                "searches_per_second": rate,
+                "program_megabytes": row["program_megabytes"],
+            }
+        jax.clear_caches()
+
+
 def _second_call(run: Callable[[], None]) -> float:
     """Returns seconds of a call that compiles nothing any more."""
     run()
@@ -193,6 +238,8 @@ PARTS: dict[str, Callable[[dict[str, Any]], Iterator[Row]]] = {
     "batches": batches,
     "self-play": self_play,
     "rivers": rivers,
+    "positions": positions,
+    "searches": searches,
 }
 
 if __name__ == "__main__":

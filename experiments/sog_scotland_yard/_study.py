@@ -39,6 +39,9 @@ LONG = 100
 QUADRATIC = 2.0
 """Outcomes are -1 and 1, whose mean a value is; a linear loss would find the likelier of both."""
 
+REUSE = 6
+"""Updates that an example of self-play is part of, in the mean."""
+
 COLUMNS = (
     "opponent",
     "opponent_iterations",
@@ -67,10 +70,10 @@ class Settings:
             plays itself; 0, as in the paper, for none.
         steps: of training at which the network is kept and plays a point of the learning curve;
             the last one plays all points.
-        minutes: of training at most, of processor time of all threads together; a run that has
-            reached them stops there.
+        minutes: of training at most, on a CPU of processor time of all threads together; a run
+            that has reached them stops there.
         train_sims: s while training.
-        episodes: side by side; their searches come two by two, which stay in a CPU's cache.
+        episodes: side by side; on a CPU their searches come two by two, which stay in its cache.
         p_td1: probability that an outcome becomes a target; 0 in the paper, which trains for long
             enough to do without.
         body: of the network. "mlp" has the paper's kind of input; "shared" is ours, one small
@@ -122,6 +125,15 @@ class Settings:
         return f"{self.body}, greedy games first" if self.greedy_steps else self.body
 
 
+ACCELERATOR = Settings(
+    steps=(0, 500, 2000),
+    minutes=10.0,
+    episodes=512,
+    minibatch=1024,
+    buffer=1 << 17,
+)
+"""Where programs run on a GPU or a TPU: more episodes at once. CPUs play the games there, too."""
+
 QUICK = Settings(
     game="scotland_yard(board=london,rounds=3,reveals=[3],doubles=0)",
     greedy_steps=0,
@@ -161,7 +173,8 @@ def main(
     """
     begin = time.perf_counter()
     record = (not quick and settings is None) if record is None else record
-    chosen = settings or (QUICK if quick else Settings())
+    full = Settings() if on_cpu() else ACCELERATOR
+    chosen = settings or (QUICK if quick else full)
     rows: list[dict[str, Any]] = []
     report = Report("sog_scotland_yard", quick, 0.0, rows, columns=COLUMNS)
     report.extra = {"settings": chosen.about, "complete": False}
@@ -290,19 +303,7 @@ def trained_net(
     match: Matches, settings: Settings, until: int, out: Path
 ) -> tuple[nets.Net, int, float]:
     """Returns (network, its step, seconds of training) after self-play, by the time there is."""
-    here, preset = players(settings.game), learn.preset("scotland_yard")
-    source = learn.sound_self_play(
-        here.resolver(settings.train_sims),
-        preset.self_play(episodes=settings.episodes, p_td1=settings.p_td1, abreast=2),
-    )
-    plan = plan_of(
-        source,
-        steps=max(settings.steps),
-        minibatch=settings.minibatch,
-        buffer=settings.buffer,
-        updates=1,
-        learning_rate=1e-3,
-    )
+    source, plan = self_play_of(settings)
     found = learn.train(
         nets.load_net(out / "network-0.npz"),
         source,
@@ -312,11 +313,36 @@ def trained_net(
         log_every=max(1, min(s for s in settings.steps if s) // 4),
         until=until,
         time_limit=60 * settings.minutes,
-        clock=time.process_time,
+        clock=time.process_time if on_cpu() else time.perf_counter,
         progress=False,
     )
     match.kept["curve"] = found.curve
     return found.net, int(found.state.step), float(found.curve[-1]["seconds"])
+
+
+def self_play_of(settings: Settings) -> tuple[learn.Source, learn.Plan]:
+    """Returns the examples of self-play, and the plan of training with them."""
+    here, preset = players(settings.game), learn.preset("scotland_yard")
+    source = learn.sound_self_play(
+        here.resolver(settings.train_sims),
+        preset.self_play(
+            episodes=settings.episodes, p_td1=settings.p_td1, abreast=2 if on_cpu() else None
+        ),
+    )
+    plan = plan_of(
+        source,
+        steps=max(settings.steps),
+        minibatch=settings.minibatch,
+        buffer=settings.buffer,
+        updates=max(1, round(REUSE * source.batch / settings.minibatch)),
+        learning_rate=1e-3,
+    )
+    return source, plan
+
+
+def on_cpu() -> bool:
+    """Returns whether programs run on a CPU."""
+    return jax.default_backend() == "cpu"
 
 
 def _figure(rows: list[dict[str, Any]], settings: Settings) -> Any:

@@ -2,8 +2,8 @@
 
 Python runs the program some steps at a time, writes metrics and checkpoints (Orbax), and can resume
 so that the curve is the same bit for bit: every random number comes from `fold_in(seed, step)`, and
-the state of a run is one pytree, buffer and data source included. A step whose data or loss is not
-finite changes nothing from then on; the run stops there and the last good state stays on disk.
+the state of a run is one pytree, buffer and data source included. From a step on whose data or loss
+is not finite the network stays as it is; the run stops there, and the last good state is on disk.
 """
 
 from __future__ import annotations
@@ -250,11 +250,16 @@ def train_step(
     # Comparisons with what is not a number are false.
     good = (jnp.abs(fresh.values) <= plan.largest).all() & jnp.isfinite(fresh.policy).all()
     good &= jnp.isfinite(losses["loss"]).all()
-    after = TrainState(state.step + 1, params, moments, data, buffer, state.broken)
     go_on = good & (state.broken < 0)
-    kept = jax.tree.map(lambda new, old: jnp.where(go_on, new, old), after, state)
+    # Not the source and the buffer, which would be copied whole; nobody sees them after that.
+    params, moments = jax.tree.map(
+        lambda new, old: jnp.where(go_on, new, old),
+        (params, moments),
+        (state.params, state.optimiser),
+    )
     broken = jnp.where(go_on | (state.broken >= 0), state.broken, state.step)
-    return kept._replace(broken=broken), jax.tree.map(jnp.mean, losses)
+    after = TrainState(state.step + 1, params, moments, data, buffer, broken)
+    return after, jax.tree.map(jnp.mean, losses)
 
 
 def loss(params: PyTree, net: Net, state: PublicState, examples: Examples, plan: Plan) -> Array:

@@ -78,7 +78,11 @@ def reach_at(
     if merges is None:
         return summed(None)
     some = shared_max(merges.astype(jnp.int32)) > 0
-    return jax.lax.cond(some, lambda: summed(None), lambda: summed(1))
+    found: Array = jax.lax.platform_dependent(
+        cpu=lambda: jax.lax.cond(some, lambda: summed(None), lambda: summed(1)),
+        default=lambda: summed(None),
+    )
+    return found
 
 
 def flow_of(actor: Array, reach: Array, policy: Array) -> Array:

@@ -43,12 +43,20 @@ def by_actor(hands: tuple[int, int], actor: Array, body: Callable[..., T], carry
         carry: a pytree of arrays.
     """
     few, many = sorted(hands)
-    if few == many:
-        return body(actor, many, many, carry)
     most = hands.index(many)
-    wide = shared_max((actor == most).astype(jnp.int32))
-    carry = jax.lax.fori_loop(0, wide, lambda _, x: body(actor, many, many, x), carry)
-    return jax.lax.fori_loop(0, 1 - wide, lambda _, x: body(1 - most, few, many, x), carry)
+
+    def alike(actor: Array, carry: T) -> T:
+        return body(actor, many, many, carry)
+
+    def apart(actor: Array, carry: T) -> T:
+        wide = shared_max((actor == most).astype(jnp.int32))
+        carry = jax.lax.fori_loop(0, wide, lambda _, x: body(actor, many, many, x), carry)
+        return jax.lax.fori_loop(0, 1 - wide, lambda _, x: body(1 - most, few, many, x), carry)
+
+    if few == many:
+        return alike(actor, carry)
+    found: T = jax.lax.platform_dependent(actor, carry, cpu=apart, default=alike)
+    return found
 
 
 def in_order(actor: Any, acts: Array, waits: Array) -> tuple[Array, Array]:
