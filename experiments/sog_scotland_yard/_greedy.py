@@ -32,9 +32,9 @@ def greedy_games(
     model: HiddenPieceModel,
     game: ScotlandYard,
     *,
-    games: int = 64,
+    games: int = 128,
     positions: int = 16,
-    noise: float = 0.3,
+    noise: float = 0.1,
 ) -> learn.Source:
     """Returns examples of values from games that are played for them, games x positions in a batch.
 

@@ -93,7 +93,7 @@ class Settings:
     """
 
     game: str = "scotland_yard(board=london)"
-    greedy_steps: int = 256
+    greedy_steps: int = 768
     steps: tuple[int, ...] = (0, 400, 1600, 6400)
     minutes: float = 45.0
     train_sims: int = 24
@@ -268,11 +268,15 @@ def plan_of(source: learn.Source, **options: Any) -> learn.Plan:
 def first_net(settings: Settings, out: Path) -> tuple[nets.Net, float]:
     """Returns the network before self-play, and the seconds of its training."""
     here, preset = players(settings.game), learn.preset("scotland_yard")
+    # What is told of each station says where detectives are; a place for each of them and each
+    # station besides is what a network learns by heart.
+    where = len(here.game.map.detectives) * here.game.map.num_stations
     module = preset.network(
         actions=here.model.num_actions,
         body=settings.body,
         width=settings.width,
         depth=settings.layers,
+        skip=where if settings.body == "shared" else 0,
     )
     net = nets.make_net(here.model, module, jax.random.key(0), uniform_play=False)
     if not settings.greedy_steps:
@@ -281,10 +285,10 @@ def first_net(settings: Settings, out: Path) -> tuple[nets.Net, float]:
     plan = plan_of(
         source,
         steps=settings.greedy_steps,
-        minibatch=256,
+        minibatch=512,
         buffer=1 << 15,
         updates=8,
-        learning_rate=2e-3,
+        learning_rate=4e-3,
         policy_weight=0.0,
     )
     found = learn.train(

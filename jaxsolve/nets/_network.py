@@ -66,6 +66,8 @@ class ValueNetwork(nn.Module):
         activation: "relu" or "gelu".
         layer_norm: normalise before each activation of the MLP; the ResNet always does.
         actions: A, actions of the policy head; 0 for none.
+        skip: of the public features the first so many, which "shared" passes over: what private
+            features say better, such as where pieces are.
         hands: private states of each player, of which "shared" looks at no more; `make_net` knows.
     """
 
@@ -75,6 +77,7 @@ class ValueNetwork(nn.Module):
     activation: str = "relu"
     layer_norm: bool = False
     actions: int = 0
+    skip: int = 0
     hands: tuple[int, int] | None = None
 
     @nn.compact
@@ -141,7 +144,8 @@ class ValueNetwork(nn.Module):
         sizes = self.hands or (hands, hands)
         player = self.param("player", nn.initializers.zeros_init(), (2, width))
         likely = jnp.log1p(beliefs * hands)[..., None]
-        first, public = nn.Dense(width), nn.Dense(width)(features)[..., None, :]
+        first = nn.Dense(width)
+        public = nn.Dense(width)(features[..., self.skip :])[..., None, :]
         known = jnp.concatenate([private, likely], -1)
         each = [act(first(known[..., p, :n, :]) + player[p] + public) for p, n in enumerate(sizes)]
         for _ in range(self.depth - 1):
@@ -298,7 +302,7 @@ def make_net(
             what is to be added; by default where the public states are listed.
 
     Raises:
-        ValueError: an unknown body or activation, a game without `public_features` or, for the
+        ValueError: an unknown body or activation, a skip that leaves nothing, a game without `public_features` or, for the
             body "shared", `private_features`, or `uniform_play=True` where nothing is listed or
             the body is "shared".
     """
@@ -330,6 +334,11 @@ def make_net(
         if uniform_play:
             raise ValueError('the body "shared" is not told what uniform play is worth')
         module = module.clone(hands=format.hands)
+    if not 0 <= module.skip < format.num_features or (module.skip and not shared):
+        raise ValueError(
+            f'skip={module.skip} is for the body "shared", and less than the '
+            f"{format.num_features} features of {format.game}"
+        )
     given = format.uniform_play and not shared if uniform_play is None else uniform_play
     if given and not format.uniform_play:
         raise ValueError(

@@ -136,6 +136,9 @@ def test_the_shared_body_treats_private_states_alike(tmp_path: Path):
     assert rest.sum() >= 3
     nets.save_net(net, tmp_path / "net.npz")
     assert nets.load_net(tmp_path / "net.npz").module == net.module
+    width = chase.format.num_features
+    with pytest.raises(ValueError, match=f"skip={width} is for .* less than the {width} features"):
+        nets.make_net(chase, module.clone(skip=width), jax.random.key(0))
     with pytest.raises(ValueError, match=r"leduc has none: .* private_features\(state\)"):
         nets.make_net(leduc(), module, jax.random.key(0))
     other = dataclasses.replace(net, format=net.format._replace(num_private=3))
@@ -163,3 +166,26 @@ class Silent(games.Kuhn):
     """Does not describe its public states."""
 
     public_features = None  # type: ignore[assignment]
+
+
+def test_what_is_skipped_changes_nothing():
+    chase = hidden_piece_model(games.load(CHASE))[0]
+    many = chase.format.num_features
+    module = nets.ValueNetwork(8, 2, body="shared", actions=chase.num_actions, skip=many - 2)
+    net = nets.make_net(chase, module, jax.random.key(0))
+    hands, rng = max(chase.hands), np.random.default_rng(0)
+    beliefs = np.stack([rng.dirichlet(np.ones(hands)), np.arange(hands) == 0])[None]
+
+    def said(features: Any) -> Any:
+        state = PublicState(
+            features=jnp.asarray(features)[None],
+            possible=jnp.asarray(beliefs > 0),
+            scale=jnp.ones(1),
+            subgame_class=jnp.zeros(1, jnp.int32),
+            private=jnp.ones((1, 2, hands, chase.format.num_private)),
+        )
+        return np.asarray(net.output(state, jnp.asarray(beliefs)).policy_logits)
+
+    first = said(np.zeros(many))
+    np.testing.assert_array_equal(said(np.arange(many) < many - 2), first)
+    assert (said(np.arange(many) >= many - 2) != first).any()
