@@ -302,9 +302,9 @@ def make_net(
             what is to be added; by default where the public states are listed.
 
     Raises:
-        ValueError: an unknown body or activation, a skip that leaves nothing, a game without `public_features` or, for the
-            body "shared", `private_features`, or `uniform_play=True` where nothing is listed or
-            the body is "shared".
+        ValueError: an unknown body or activation, a skip that leaves nothing, a game without
+            `public_features` or, for the body "shared", `private_features`, or `uniform_play=True`
+            where nothing is listed or the body is "shared".
     """
     board = board_of(module.body)
     if module.body not in BODIES[:-1] and board is None:
