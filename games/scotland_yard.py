@@ -309,6 +309,15 @@ class ScotlandYard:
         """
         return public_features(self.map, state)
 
+    @property
+    def num_placed(self) -> int:
+        """D S, the public features, the first ones, that say where the detectives are.
+
+        `private_features` say it of each station. A network that is told both, one number for each
+        detective on each station, learns games by heart: it may `skip` these.
+        """
+        return len(self.map.detectives) * self.map.num_stations
+
     def private_features(self, state: State) -> Array:
         """float [2, S, 2 D + 8], what each station is like for Mr X; not in the paper.
 

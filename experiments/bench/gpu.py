@@ -36,16 +36,16 @@ ROOT = Path(__file__).parent.parent.parent
 Row = dict[str, Any]
 
 SECONDS = {
-    "loops": 90,
+    "loops": 70,
     "openspiel": 20,
-    "batches": 70,
-    "self-play": 80,
-    "rivers": 80,
-    "positions": 40,
-    "searches": 140,
+    "batches": 50,
+    "self-play": 60,
+    "rivers": 60,
+    "positions": 30,
+    "searches": 110,
 }
-"""Budget of each part: 520 of 540 s. A part ends once its budget is spent, between two rows; the
-longest row seen on a CPU, a compilation included, took 15 s."""
+"""Budget of each part: 400 of 540 s. A part ends once its budget is spent, between two rows; the
+longest rows on an H200, a compilation included, took some 30 s."""
 
 PLANS: dict[bool, dict[str, Any]] = {
     False: {

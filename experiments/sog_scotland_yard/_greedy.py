@@ -32,7 +32,7 @@ def greedy_games(
     model: HiddenPieceModel,
     game: ScotlandYard,
     *,
-    games: int = 128,
+    games: int = 64,
     positions: int = 16,
     noise: float = 0.1,
 ) -> learn.Source:

@@ -39,6 +39,16 @@ LONG = 100
 QUADRATIC = 2.0
 """Outcomes are -1 and 1, whose mean a value is; a linear loss would find the likelier of both."""
 
+GREEDY = {
+    "games": 128,
+    "noise": 0.1,
+    "minibatch": 512,
+    "updates": 8,
+    "buffer": 1 << 15,
+    "learning_rate": 4e-3,
+}
+"""Of `greedy_games` and of learning from them."""
+
 REUSE = 6
 """Updates that an example of self-play is part of, in the mean."""
 
@@ -117,7 +127,9 @@ class Settings:
         """What networks and single games depend on, and not how many of them there are."""
         counts = ("simulations", "iterations", "games", "curve_games", "equal", "processes")
         every = dataclasses.asdict(self).items()
-        return ", ".join(f"{name}={value}" for name, value in every if name not in counts)
+        chosen = {name: value for name, value in every if name not in counts}
+        chosen |= {f"greedy_{name}": value for name, value in GREEDY.items()} | {"reuse": REUSE}
+        return ", ".join(f"{name}={value}" for name, value in chosen.items())
 
     @property
     def network(self) -> str:
@@ -125,13 +137,7 @@ class Settings:
         return f"{self.body}, greedy games first" if self.greedy_steps else self.body
 
 
-ACCELERATOR = Settings(
-    steps=(0, 500, 2000),
-    minutes=10.0,
-    episodes=512,
-    minibatch=1024,
-    buffer=1 << 17,
-)
+ACCELERATOR = Settings(episodes=512, minibatch=1024, buffer=1 << 17)
 """Where programs run on a GPU or a TPU: more episodes at once. CPUs play the games there, too."""
 
 QUICK = Settings(
@@ -268,29 +274,20 @@ def plan_of(source: learn.Source, **options: Any) -> learn.Plan:
 def first_net(settings: Settings, out: Path) -> tuple[nets.Net, float]:
     """Returns the network before self-play, and the seconds of its training."""
     here, preset = players(settings.game), learn.preset("scotland_yard")
-    # What is told of each station says where detectives are; a place for each of them and each
-    # station besides is what a network learns by heart.
-    where = len(here.game.map.detectives) * here.game.map.num_stations
     module = preset.network(
         actions=here.model.num_actions,
         body=settings.body,
         width=settings.width,
         depth=settings.layers,
-        skip=where if settings.body == "shared" else 0,
+        skip=here.game.num_placed if settings.body == "shared" else 0,
     )
     net = nets.make_net(here.model, module, jax.random.key(0), uniform_play=False)
     if not settings.greedy_steps:
         return net, 0.0
-    source = greedy_games(here.model, here.game)
-    plan = plan_of(
-        source,
-        steps=settings.greedy_steps,
-        minibatch=512,
-        buffer=1 << 15,
-        updates=8,
-        learning_rate=4e-3,
-        policy_weight=0.0,
-    )
+    options = dict(GREEDY)
+    games, noise = int(options.pop("games")), options.pop("noise")
+    source = greedy_games(here.model, here.game, games=games, noise=noise)
+    plan = plan_of(source, steps=settings.greedy_steps, policy_weight=0.0, **options)
     found = learn.train(
         net,
         source,

@@ -280,3 +280,13 @@ def test_what_stations_are_like_for_mr_x():
             assert not found[1].any()
         legal = np.flatnonzero(game.legal(state))
         state = game.step(state, jnp.int32(rng.choice(legal)))
+
+
+def test_which_public_features_say_where_detectives_are():
+    game = games.load("scotland_yard(board=london)")
+    assert isinstance(game, games.ScotlandYard)
+    before = game.init()
+    after = before._replace(stations=before.stations.at[1:].add(1))
+    first, moved = game.public_features(before), game.public_features(after)
+    assert (first[: game.num_placed] != moved[: game.num_placed]).sum() == 2 * 5
+    np.testing.assert_array_equal(first[game.num_placed :], moved[game.num_placed :])

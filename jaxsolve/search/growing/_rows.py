@@ -31,9 +31,10 @@ def by_actor(hands: tuple[int, int], actor: Array, body: Callable[..., T], carry
     """Returns what `body` makes of `carry` for the player who acts.
 
     Where one player has fewer private states, a public state of theirs has a program of its own,
-    which passes over no more of them than there are. Each program is a loop of one turn or none: a
-    condition would copy what it changes. In a batch, the program for many private states is right
-    for everybody, and runs for all where anyone needs it.
+    which passes over no more of them than there are; on a CPU only, since a GPU would wait for each
+    choice. Each program is a loop of one turn or none: a condition would copy what it changes. In a
+    batch, the program for many private states is right for everybody, and runs for all where anyone
+    needs it.
 
     Args:
         hands: private states of both players.
@@ -43,6 +44,8 @@ def by_actor(hands: tuple[int, int], actor: Array, body: Callable[..., T], carry
         carry: a pytree of arrays.
     """
     few, many = sorted(hands)
+    if few == many:
+        return body(actor, many, many, carry)
     most = hands.index(many)
 
     def alike(actor: Array, carry: T) -> T:
@@ -53,8 +56,6 @@ def by_actor(hands: tuple[int, int], actor: Array, body: Callable[..., T], carry
         carry = jax.lax.fori_loop(0, wide, lambda _, x: body(actor, many, many, x), carry)
         return jax.lax.fori_loop(0, 1 - wide, lambda _, x: body(1 - most, few, many, x), carry)
 
-    if few == many:
-        return alike(actor, carry)
     found: T = jax.lax.platform_dependent(actor, carry, cpu=apart, default=alike)
     return found
 
