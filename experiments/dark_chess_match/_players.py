@@ -25,6 +25,10 @@ CAPACITY = 1 << 17
 """Nodes of a tree; Obscuro fills it in half of its moves at a second, and iterates from then on."""
 
 
+MIXED = 3
+"""Actions that the purified KLSS mixes at most, as Obscuro does."""
+
+
 class Counts:
     """What a player's moves took, in seconds of the processor."""
 
@@ -57,7 +61,7 @@ def player(name: str, text: str, seconds: float) -> tuple[Agent, Counts]:
 
     Args:
         name: "random", "greedy", "depth-1" (determinised search of 64 positions), "depth-2",
-            "klss" or "obscuro".
+            "klss", "klss, purified" or "obscuro".
         text: the game.
         seconds: of the processor for a move, for those that search until time is up.
     """
@@ -70,6 +74,9 @@ def player(name: str, text: str, seconds: float) -> tuple[Agent, Counts]:
         "depth-2": lambda: agents.determinized(game, depth=2, opening=OPENING, name="depth-2"),
         "klss": lambda: agents.klss(
             game, effort=effort, capacity=CAPACITY, opening=OPENING, log=counts.note
+        ),
+        "klss, purified": lambda: agents.klss(
+            game, effort=effort, capacity=CAPACITY, mixed=MIXED, opening=OPENING, log=counts.note
         ),
         "obscuro": lambda: agents.obscuro(
             game, effort=effort, capacity=CAPACITY, opening=OPENING, log=counts.note

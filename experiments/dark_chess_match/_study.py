@@ -68,6 +68,7 @@ FULL = (
     Match("obscuro", "klss", 220, 0.2, 85.1),
     Match("obscuro", "depth-2", 200, 1.0),
     Match("klss", "depth-2", 200, 1.0),
+    Match("klss, purified", "depth-2", 200, 1.0),
 )
 QUICK = (
     Match("klss", "random", 2, 0.2),

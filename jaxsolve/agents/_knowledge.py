@@ -78,8 +78,7 @@ def obscuro(
     Raises:
         ValueError: no such game, or an argument out of range.
     """
-    if mixed < 1:
-        raise ValueError(f"mixed={mixed}: an agent plays at least 1 action")
+    _check_mixed(mixed)
     if gadget not in GADGETS:
         raise ValueError(f"gadget must be one of {', '.join(GADGETS)}, not {gadget!r}")
     effort = effort or Effort(seconds=seconds)
@@ -90,13 +89,9 @@ def obscuro(
 
     def choose(mind: Mind, legal: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         found = search(mind, rng)
-        best, out = int(found.policy.argmax()), np.zeros(len(found.policy))
-        if found.safe:
-            steady = np.where(found.support > 0, found.policy, 0)
-            kept = np.argsort(-steady, kind="stable")[:mixed]
-            out[kept] = steady[kept]
-        out[best] += 1 - out.sum()
-        return _placed(mind, found, legal, np.maximum(out, 0))
+        steady = np.where(found.support > 0, found.policy, 0)
+        played = purified(found.policy, steady if found.safe else None, mixed)
+        return _placed(mind, found, legal, played)
 
     return with_beliefs(
         game, choose, name=name, max_states=max_states, opening=opening, clock=effort.clock
@@ -114,15 +109,17 @@ def klss(
     max_states: int = 50_000,
     discovery: float | None = None,
     trunk: str = "cfr",
+    mixed: int | None = None,
     opening: int = 0,
     log: Log | None = None,
     name: str = "klss",
 ) -> Agent:
     """Returns an agent that re-solves 1-KLSS subgames, one ply deeper whenever there is time.
 
-    It plays its average strategy. With `positions=200, discovery=1e7, trunk="lp"` it has the
-    paper's particles, its cost of actions that find little out, and its linear programs. Small
-    trees take seconds of these, so `capacity` bounds what a move takes then.
+    It plays its average strategy, as the paper does, or what is left of it with `mixed`. With
+    `positions=200, discovery=1e7, trunk="lp"` it has the paper's particles, its cost of actions
+    that find little out, and its linear programs. Small trees take seconds of these, so `capacity`
+    bounds what a move takes then.
 
     Args:
         game: the rules, of two players and without a chance start.
@@ -137,6 +134,7 @@ def klss(
             the positions of the infoset, divided by this; None for no cost.
         trunk: "cfr" for PCFR+, or "lp" for a linear program whenever the tree has grown, which is
             solved to its end.
+        mixed: actions at most, as of `obscuro`; None for the whole average strategy.
         opening: first moves that are random.
         log: of its searches.
         name: for tables of results.
@@ -148,6 +146,7 @@ def klss(
         raise ValueError(f"discovery={discovery} divides positions; give a number above 0, or None")
     if trunk not in TRUNKS:
         raise ValueError(f"trunk must be one of {', '.join(TRUNKS)}, not {trunk!r}")
+    _check_mixed(1 if mixed is None else mixed)
     effort = effort or Effort(seconds=seconds)
     search = _searching(
         *(game, effort, value_fn, capacity, positions, log),
@@ -156,11 +155,35 @@ def klss(
 
     def choose(mind: Mind, legal: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         found = search(mind, rng)
-        return _placed(mind, found, legal, found.average)
+        played = found.average
+        if mixed is not None:
+            played = purified(played, played if found.safe else None, mixed)
+        return _placed(mind, found, legal, played)
 
     return with_beliefs(
         game, choose, name=name, max_states=max_states, opening=opening, clock=effort.clock
     )
+
+
+def purified(policy: np.ndarray, steady: np.ndarray | None, mixed: int) -> np.ndarray:
+    """Returns the best action of a policy, or a few of its actions; float64 [A].
+
+    Args:
+        policy: float [A]; what the rest leaves goes to its best action.
+        steady: float [A], of which at most `mixed` actions stay; None for none.
+        mixed: 1 or more.
+    """
+    out = np.zeros(len(policy))
+    if steady is not None:
+        kept = np.argsort(-steady, kind="stable")[:mixed]
+        out[kept] = steady[kept]
+    out[int(policy.argmax())] += 1 - out.sum()
+    return np.maximum(out, 0)
+
+
+def _check_mixed(mixed: int) -> None:
+    if mixed < 1:
+        raise ValueError(f"mixed={mixed}: an agent plays at least 1 action")
 
 
 def _searching(
