@@ -13,6 +13,7 @@ from few import few
 
 import games
 from jaxsolve import agents, evaluate
+from jaxsolve.agents._knowledge import purified
 from jaxsolve.game import Agent, Observation
 from jaxsolve.search.knowledge import Effort
 
@@ -26,7 +27,9 @@ def played(game: Any, seats: list[Agent], seed: int = 0) -> Any:
     return evaluate.play_matches(arena, seats, 1, jax.random.key(seed), mirror=False)
 
 
-@pytest.mark.parametrize("kind", few(["obscuro", "klss", "klss-2021"], "klss".__eq__))
+@pytest.mark.parametrize(
+    "kind", few(["obscuro", "klss", "klss-2021", "klss-purified"], "klss".__eq__)
+)
 def test_a_match_is_played_and_the_true_position_is_always_possible(kind: str):
     game, seen = games.load(SMALL), []
 
@@ -35,8 +38,13 @@ def test_a_match_is_played_and_the_true_position_is_always_possible(kind: str):
         listed = {_name(states, k) for k in range(mind.infoset.num_states)}
         seen.append((mind.seat, listed, found))
 
-    kind, _, year = kind.partition("-")
-    options: dict[str, Any] = {"discovery": 1e3, "trunk": "lp"} if year else {}
+    kind, _, form = kind.partition("-")
+    forms: dict[str, dict[str, Any]] = {
+        "": {},
+        "2021": {"discovery": 1e3, "trunk": "lp"},
+        "purified": {"mixed": 2},
+    }
+    options = forms[form]
     made = getattr(agents, kind)(
         game, effort=WORK, capacity=4096, positions=32, log=note, **options
     )
@@ -57,8 +65,10 @@ def test_a_match_is_played_and_the_true_position_is_always_possible(kind: str):
         assert _name(jax.tree.map(lambda x: np.asarray(x)[None], state), 0) in listed
         assert found.positions <= len(listed)
         assert policy.sum() == pytest.approx(1)
-        if kind == "obscuro":
-            assert (policy > 0).sum() <= (3 if found.safe else 1)
+        if most := options.get("mixed", 3 if kind == "obscuro" else 0):
+            assert (policy > 0).sum() <= (most if found.safe else 1)
+        else:
+            np.testing.assert_allclose(policy[found.actions], found.average, atol=1e-6)
         carried += found.carried
         state = game.positions.step(state, jnp.int32(action))
     assert carried > 0
@@ -103,12 +113,22 @@ def test_an_observation_that_fits_nothing_is_met_with_guesses():
     assert mind.guessed
 
 
+def test_a_policy_is_purified():
+    policy = np.array([0.1, 0.5, 0.25, 0.15])
+    np.testing.assert_array_equal(purified(policy, None, 3), [0, 1, 0, 0])
+    np.testing.assert_allclose(purified(policy, policy, 3), [0, 0.6, 0.25, 0.15])
+    steady = np.array([0, 0, 0.25, 0.15])  # what is new gives its share to the best
+    np.testing.assert_allclose(purified(policy, steady, 1), [0, 0.75, 0.25, 0])
+
+
 def test_bad_arguments_are_refused():
     chess, kuhn = games.load(SMALL), games.load("kuhn")
     with pytest.raises(ValueError, match="without chance"):
         agents.obscuro(kuhn)
     with pytest.raises(ValueError, match="mixed=0"):
         agents.obscuro(chess, mixed=0)
+    with pytest.raises(ValueError, match="mixed=0"):
+        agents.klss(chess, mixed=0)
     with pytest.raises(ValueError, match="capacity=8"):
         agents.klss(chess, capacity=8)
     with pytest.raises(ValueError, match="positions=0"):
