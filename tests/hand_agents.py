@@ -43,7 +43,10 @@ def hands_of(
     n = len(agents)
     return [
         play.play_hand(
-            *(agents, holdem.no_limit(n), stack, play.shuffled([seed, k], n)),
+            agents,
+            holdem.no_limit(n),
+            stack,
+            play.shuffled([seed, k], n),
             keys=[n * k + i for i in range(n)],
         )
         for k in range(count)

@@ -75,8 +75,11 @@ def _errors(
     matrices = (sums / np.maximum(there, 1)[:, None])[bucket]
 
     features = examples.betting_features(
-        *(after, np.array([spot.node]), np.array([spot.spent])),
-        *(after.game.menu.stack, spot.chooser),
+        after,
+        np.array([spot.node]),
+        np.array([spot.spent]),
+        after.game.menu.stack,
+        spot.chooser,
     )
     first, second = (x[0] for x in net.factors(leaf_net.hand_features(board), features))
     fit = compatible_reach(np.where(np.isin(np.arange(1326), other), second.T, 0)).T

@@ -151,7 +151,13 @@ def main(argv: list[str] | None = None) -> Report:
     jobs = itertools.product(given.abreast, given.tile, given.per_update, ("zero", "network"))
     for abreast, tile, per_update, value in jobs:
         row = measure(
-            *(game, value, given.simulations, given.batch, abreast, tile, per_update),
+            game,
+            value,
+            given.simulations,
+            given.batch,
+            abreast,
+            tile,
+            per_update,
             not given.memory,
         )
         rows.append(row)

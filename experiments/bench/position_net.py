@@ -48,7 +48,7 @@ def train(rules: Any, path: Path, options: argparse.Namespace) -> None:
     keys = jax.random.split(jax.random.key(0), options.batches + 1)
     played = [
         learn.position_games(
-            *(rules, rules.evaluate, key), num_games=options.games, plies=options.plies
+            rules, rules.evaluate, key, num_games=options.games, plies=options.plies
         )
         for key in keys[1:]
     ]

@@ -168,8 +168,14 @@ def hand_vectors(boards: int, _: str) -> Program:
 
     def passes(data: Any, regret: Any, average: Any) -> Any:
         return mccfr.vector_passes(
-            *(tree, data, regret, average),
-            *(jnp.uint32(0), jnp.int32(0), jnp.int32(1), jnp.ones(3)),
+            tree,
+            data,
+            regret,
+            average,
+            jnp.uint32(0),
+            jnp.int32(0),
+            jnp.int32(1),
+            jnp.ones(3),
             sample=vectors.sample,
             leaf_values=vectors.leaf_values,
             boards=boards,

@@ -71,12 +71,20 @@ class Device:
 
 DEVICES = {
     "h100": Device(
-        *("NVIDIA H100 SXM", "cuda", 3.35e12, 67e12, 990e12, 2.0),
+        "NVIDIA H100 SXM",
+        "cuda",
+        bandwidth=3.35e12,
+        flops=67e12,
+        half_flops=990e12,
+        launch_us=2.0,
         plugins=("jax_cuda12_plugin", "jax_cuda13_plugin"),
         topology="1x1x1",
     ),
     "v5e": Device(
-        *("TPU v5e", "tpu", 819e9, None, 197e12, None),
+        "TPU v5e",
+        "tpu",
+        bandwidth=819e9,
+        half_flops=197e12,
         plugins=("libtpu",),
         topology="v5e:2x2",
         clock=1.5e9,

@@ -188,7 +188,10 @@ def main(
 
     def meet(name: str, opponent: play.BlueprintAgent, title: str, boards: int) -> np.ndarray:
         match = functools.partial(
-            *(play.agents_range_match, agents[name], opponent, base.game.menu.stack),
+            play.agents_range_match,
+            agents[name],
+            opponent,
+            base.game.menu.stack,
             drawn=True,
             quick=guess,
             seed=chosen.seed,
@@ -231,7 +234,9 @@ def _trained(
     menu: str, minutes: float, buckets: holdem.Abstraction, out: Path
 ) -> play.BlueprintAgent:
     return trained_agent(
-        *(MENUS / menu, buckets, out),
+        MENUS / menu,
+        buckets,
+        out,
         minutes=minutes,
         sampler="external",
         clock=time.process_time,
@@ -289,7 +294,7 @@ def _row(
         "kind": KIND,
         "plan": str(
             dataclasses.replace(
-                *(plan,),
+                plan,
                 **dict.fromkeys(("agents", "strangers"), ()),
                 **dict.fromkeys(("boards", "other_boards", "hands"), 0),
                 lbr={},

@@ -199,7 +199,9 @@ def _train(
         ValueError: the blueprint in the folder is further on already.
     """
     made = trained_blueprint(
-        *(MENUS / plan.menu, abstraction_of(plan.buckets, plan.folder, out), out / folder),
+        MENUS / plan.menu,
+        abstraction_of(plan.buckets, plan.folder, out),
+        out / folder,
         minutes=minutes,
         bits=plan.bits,
         sampler="external",

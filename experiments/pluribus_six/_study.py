@@ -124,7 +124,9 @@ def main(
     folder, searched = chosen.folder, chosen.search_buckets
     buckets = abstraction_of(chosen.buckets, folder, out)
     base = trained_agent(
-        *(MENUS / chosen.menu, buckets, out),
+        MENUS / chosen.menu,
+        buckets,
+        out,
         minutes=chosen.minutes,
         bits=chosen.bits,
         clock=time.process_time,
@@ -147,7 +149,10 @@ def main(
         "5 searchers, 1 blueprint": ([base, *[agent] * 5], chosen.five, (32.0, 15.0)),
     }
     kept = deviation_scores(
-        *(out / "deviations.npz", _settings(chosen), agent, base),
+        out / "deviations.npz",
+        _settings(chosen),
+        agent,
+        base,
         deals=-(-chosen.one // 6),
         step=chosen.step // 6,
         seed=chosen.seed,
@@ -160,7 +165,8 @@ def main(
         say(f"{row['seat_type']}, {row['estimator']}: {row['mbb']:+.0f}, se {row['se']:.0f}")
     for name, (agents, hands, paper) in tables.items():
         match = play.play_match(
-            *(agents, stack),
+            agents,
+            stack,
             hands=hands,
             seed=chosen.seed,
             values=values,

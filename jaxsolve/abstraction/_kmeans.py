@@ -84,9 +84,13 @@ def nearest_native(points: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray,
     nearest, distance = np.empty(count, np.int32), np.empty(count, np.float32)
     size = ctypes.c_int64
     library.jaxsolve_nearest(
-        *(ctypes.c_void_p(points.ctypes.data), size(count)),
-        *(ctypes.c_void_p(centres.ctypes.data), size(clusters), size(width)),
-        *(ctypes.c_void_p(nearest.ctypes.data), ctypes.c_void_p(distance.ctypes.data)),
+        ctypes.c_void_p(points.ctypes.data),
+        size(count),
+        ctypes.c_void_p(centres.ctypes.data),
+        size(clusters),
+        size(width),
+        ctypes.c_void_p(nearest.ctypes.data),
+        ctypes.c_void_p(distance.ctypes.data),
     )
     return nearest, distance
 

@@ -83,8 +83,15 @@ def obscuro(
         raise ValueError(f"gadget must be one of {', '.join(GADGETS)}, not {gadget!r}")
     effort = effort or Effort(seconds=seconds)
     search = _searching(
-        *(game, effort, value_fn, capacity, positions, log),
-        *(gadget, False, "one_sided"),
+        game,
+        effort,
+        value_fn,
+        capacity,
+        positions,
+        log,
+        gadget=gadget,
+        frozen=False,
+        growth="one_sided",
     )
 
     def choose(mind: Mind, legal: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -149,8 +156,17 @@ def klss(
     _check_mixed(1 if mixed is None else mixed)
     effort = effort or Effort(seconds=seconds)
     search = _searching(
-        *(game, effort, value_fn, capacity, positions, log),
-        *("both", True, "deepening", discovery, trunk),
+        game,
+        effort,
+        value_fn,
+        capacity,
+        positions,
+        log,
+        gadget="both",
+        frozen=True,
+        growth="deepening",
+        discovery=discovery,
+        trunk=trunk,
     )
 
     def choose(mind: Mind, legal: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -193,6 +209,7 @@ def _searching(
     capacity: int,
     positions: int | None,
     log: Log | None,
+    *,
     gadget: str,
     frozen: bool,
     growth: str,
@@ -223,7 +240,11 @@ def _searching(
         padded = jax.tree.map(lambda x: np.resize(x, (2 * positions, *x.shape[1:])), states)
         values = np.asarray(worth(padded))[:size]
         turn = begin_turn(
-            *(mind.seat, mind.memory, states, values, mind.search),
+            mind.seat,
+            mind.memory,
+            states,
+            values,
+            mind.search,
             capacity=capacity,
             wanted=positions,
             most=max(int(KEPT * positions), 1) if frozen else None,

@@ -93,7 +93,7 @@ def match(
             one, other = _that_tell(agents, players)
             threads = os.cpu_count() or 1
             known = play.play_on_boards(
-                *(one, other, chips), boards=boards, seconds=seconds, threads=threads, **kept
+                one, other, chips, boards=boards, seconds=seconds, threads=threads, **kept
             )
             rows, finished, words = known.rows, known.finished, repr(known.found)
         elif len(tables) == 2:
@@ -109,7 +109,8 @@ def match(
                 with waiting("learning values for AIVAT"):
                     values = hand_values((below[0].game, below[0].sums), seed=seed)
             found = play.play_match(
-                *([agents[0], *[agents[1]] * (players - 1)], chips),
+                [agents[0], *[agents[1]] * (players - 1)],
+                chips,
                 hands=hands or 1_000,
                 values=values,
                 seconds=seconds,
@@ -161,7 +162,8 @@ def serve(
         raise ValueError(f"{agent}: a program outside cannot play with several clients at once")
     tables = _tables([who])
     server = play.HoldemServer(
-        *(who, stack_of(stack, [who])),
+        who,
+        stack_of(stack, [who]),
         players=_seats(players, tables),
         host=host,
         port=port,
@@ -204,7 +206,10 @@ def join(
     with contextlib.closing(play.dial(address, patience=limit)) as lines:
         lines.send(he.VERSION)
         done = play.answer_dealer(
-            *(lines, who, he.no_limit(seats), stack_of(stack, [who])),
+            lines,
+            who,
+            he.no_limit(seats),
+            stack_of(stack, [who]),
             key=seed,
             seconds=seconds,
         )

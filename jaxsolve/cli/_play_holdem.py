@@ -46,7 +46,10 @@ def play_holdem(
             seats: list[play.HandAgent] = [opponent] * n
             seats[you] = person
             done = play.play_hand(
-                *(seats, rules, chips, play.shuffled([seed, played], n)),
+                seats,
+                rules,
+                chips,
+                play.shuffled([seed, played], n),
                 number=played,
                 keys=[n * (seed + played) + k for k in range(n)],
             )

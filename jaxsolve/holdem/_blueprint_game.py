@@ -96,7 +96,10 @@ class HoldemGame:
         cards = np.empty((count, 2 * n + 5), np.uint8)
         library.JaxsolveDeal(
             ctypes.c_uint64(seed),
-            *(ctypes.c_int64(first), ctypes.c_int64(count), ctypes.c_int32(n), ctypes.c_int32(4)),
+            ctypes.c_int64(first),
+            ctypes.c_int64(count),
+            ctypes.c_int32(n),
+            ctypes.c_int32(4),
             self.native_buckets.pointer,
             *(ctypes.c_void_p(x.ctypes.data) for x in (bucket, rank, cards)),
         )

@@ -194,7 +194,9 @@ class SpotEngine:
                 "JaxsolveSpotIterate",
                 state,
                 self._gadget(state),
-                *(_at(numbers), ctypes.c_int64(some), ctypes.c_int64(state.iteration)),
+                _at(numbers),
+                ctypes.c_int64(some),
+                ctypes.c_int64(state.iteration),
                 ctypes.c_int32(self.threads),
             )
             state.iteration += some
@@ -232,8 +234,12 @@ class SpotEngine:
         self._call(
             "JaxsolveSpotValues",
             state,
-            *(ctypes.c_int32(player), ctypes.c_int32(street), ctypes.c_int64(board)),
-            *(ctypes.c_int32(self.threads), _at(now), _at(best)),
+            ctypes.c_int32(player),
+            ctypes.c_int32(street),
+            ctypes.c_int64(board),
+            ctypes.c_int32(self.threads),
+            _at(now),
+            _at(best),
         )
         return now, best
 

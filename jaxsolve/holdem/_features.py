@@ -62,8 +62,13 @@ def river_features(
     equity = np.zeros((len(boards), NUM_HANDS, number), np.float32)
     size = ctypes.c_int64
     library.jaxsolve_river_features(
-        *(_at(boards), size(len(boards)), _at(groups), size(number), size(bins)),
-        *(_at(bin_of), _at(equity)),
+        _at(boards),
+        size(len(boards)),
+        _at(groups),
+        size(number),
+        size(bins),
+        _at(bin_of),
+        _at(equity),
     )
     return bin_of, equity
 
@@ -125,8 +130,14 @@ def equity_histograms(boards: np.ndarray, bin_of: np.ndarray, *, bins: int = BIN
     out = np.empty((len(boards), NUM_HANDS, bins - 1), np.float32)
     size = ctypes.c_int64
     library.jaxsolve_histograms(
-        *(_at(boards), size(boards.shape[0]), size(boards.shape[1])),
-        *(_at(code), _at(after), _at(bin_of), size(bins), _at(out)),
+        _at(boards),
+        size(boards.shape[0]),
+        size(boards.shape[1]),
+        _at(code),
+        _at(after),
+        _at(bin_of),
+        size(bins),
+        _at(out),
     )
     return out
 

@@ -152,7 +152,10 @@ class _Walk:
             best = worth.argmax(0)
             return sum(
                 self._walk(
-                    *(first + a, np.where(best == a, own, np.float32(0)), other, after[a]),
+                    first + a,
+                    np.where(best == a, own, np.float32(0)),
+                    other,
+                    after[a],
                     policies.get(a),
                 )
                 for a in range(count)

@@ -233,10 +233,16 @@ def below_native(
         return ctypes.c_void_p(array.ctypes.data)
 
     library.JaxsolveResponse(
-        *(ctypes.byref(packed.struct), game.native_buckets.pointer, at(sums), at(buckets)),
+        ctypes.byref(packed.struct),
+        game.native_buckets.pointer,
+        at(sums),
+        at(buckets),
         *(ctypes.c_int32(x) for x in (seat, len(turns), _RIVERS)),
         *(at(x) for x in (cards, place, pair, high, count)),
-        *(ctypes.c_int32(len(nodes)), at(nodes), at(reach), at(out)),
+        ctypes.c_int32(len(nodes)),
+        at(nodes),
+        at(reach),
+        at(out),
     )
     return out
 

@@ -177,9 +177,14 @@ class SpotTables:
         for b in range(count):
             parts = (*(x[b] for x in place), *(x[b] for x in gap), pair[b], high[b], live[b:])
             self._library.JaxsolveSpotBoard(
-                *(_at(table[b]), ctypes.c_int32(table.shape[1]), ctypes.c_int32(showdowns)),
-                *(_at(cards), ctypes.c_int64(size)),
-                *(_at(member), _at(length), *(_at(x) for x in parts)),
+                _at(table[b]),
+                ctypes.c_int32(table.shape[1]),
+                ctypes.c_int32(showdowns),
+                _at(cards),
+                ctypes.c_int64(size),
+                _at(member),
+                _at(length),
+                *(_at(x) for x in parts),
             )
         for i in range(2):
             street.place[i] = self._keep(place[i], np.int32)
@@ -206,11 +211,14 @@ class SpotTables:
         union = [np.searchsorted(every, h).astype(np.int32) for h in self.hands]
         cards = np.ascontiguousarray(HANDS[every], np.uint8)
         self._library.JaxsolveSpotMatrix(
-            *(self.pointer, ctypes.c_int32(s)),
+            self.pointer,
+            ctypes.c_int32(s),
             (ctypes.c_void_p * len(copies))(*(c.ctypes.data for c in copies)),
             _at(cards),
             (ctypes.c_void_p * 2)(*(u.ctypes.data for u in union)),
-            *(_at(orbit), ctypes.c_int32(threads), _at(matrix)),
+            _at(orbit),
+            ctypes.c_int32(threads),
+            _at(matrix),
         )
         self.struct.street[s].matrix = self._keep(matrix, np.int16)
         self.struct.street[s].unit = 1 / total

@@ -191,7 +191,10 @@ class SpotTree:
         """Returns numpy tensors, and where their rows lie; see `public_tree`."""
         ranges = self.ranges[:, self.hands]
         return public_tree(
-            *(self.betting, self.streets, self.hands, ranges),
+            self.betting,
+            self.streets,
+            self.hands,
+            ranges,
             rake=self.rake,
             operator=operator,
             parts=parts,

@@ -146,8 +146,13 @@ def _table(rules: Any, states: Any) -> Table:
     own = np.take_along_axis(states.stack, states.actor[:, None], 1)[:, 0]
     high = np.where(high > 0, high, low - 1)
     return Table(
-        *(states.actor, states.street, states.spent, fold),
-        *(np.minimum(states.bet, own), low, high),
+        states.actor,
+        states.street,
+        states.spent,
+        fold,
+        np.minimum(states.bet, own),
+        low,
+        high,
     )
 
 

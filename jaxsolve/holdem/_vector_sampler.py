@@ -136,7 +136,7 @@ class HandVectorSampler:
         """
         boards, o = np.ascontiguousarray(boards, np.uint8), self.options
         numbers = _Numbers(
-            *(o.seed & (1 << 64) - 1, first, len(boards), o.unit, o.power, o.until, self.roulette)
+            o.seed & (1 << 64) - 1, first, len(boards), o.unit, o.power, o.until, self.roulette
         )
         return int(
             self._library.JaxsolveVectors(

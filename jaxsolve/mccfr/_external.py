@@ -140,9 +140,18 @@ class ExternalSampler:
         o, largest = self.options, self.game.payoffs.largest
         deals = self.game.deal(o.seed, first, count)
         numbers = _Numbers(
-            *(o.seed & (1 << 64) - 1, first, count),
-            *(o.unit, o.power, o.until, o.prune * largest, o.floor * largest, o.prune_share),
-            *(o.warm_up, self._average_stages, sum(1 << seat for seat in self.seats)),
+            o.seed & (1 << 64) - 1,
+            first,
+            count,
+            o.unit,
+            o.power,
+            o.until,
+            o.prune * largest,
+            o.floor * largest,
+            o.prune_share,
+            o.warm_up,
+            self._average_stages,
+            sum(1 << seat for seat in self.seats),
         )
         return int(
             self._library.JaxsolveExternal(

@@ -54,7 +54,7 @@ def test_a_resumed_match_is_the_same(tmp_path: Path) -> None:
     """Broken off twice, and made longer: tables, rows and the log are those of one that was not."""
     whole = play.play_match(
         [play.RandomAgent(), blueprint()],
-        *(STACK,),
+        STACK,
         hands=34,
         values=values(),
         every=8,

@@ -120,7 +120,7 @@ def test_a_turn_has_the_weights_and_alternatives_of_the_subgame():
         if part is None:
             continue
         turn = knowledge.begin_turn(
-            *(1, memory, state, np.zeros(0), before), capacity=8192, frozen=True
+            1, memory, state, np.zeros(0), before, capacity=8192, frozen=True
         )
         classes = np.asarray(turn.tree.worlds.memory)[turn.roots.node, 0].astype(np.uint64)
         classes = (classes[:, 0] << np.uint64(32)) | classes[:, 1]
@@ -132,7 +132,7 @@ def test_a_turn_has_the_weights_and_alternatives_of_the_subgame():
             assert turn.roots.weight[turn.roots.klass == j].sum() == pytest.approx(1)
         assert turn.drawn == 0
         few = knowledge.begin_turn(
-            *(1, memory, state, np.zeros(0), before), capacity=8192, frozen=True, most=1
+            1, memory, state, np.zeros(0), before, capacity=8192, frozen=True, most=1
         )
         comes = turn.roots.share.argmax()  # half of it is how likely O comes
         assert len(few.roots.share) == 1
@@ -253,7 +253,7 @@ def test_actions_that_find_nothing_out_cost_more():
 
     effort = knowledge.Effort(seconds=None, rounds=3, iterations=5, batch=8)
     found = knowledge.search_turn(
-        *(game, turn, lambda state: jax.numpy.zeros(())), effort=effort, charge=10
+        game, turn, lambda state: jax.numpy.zeros(()), effort=effort, charge=10
     )
     chosen = int(found.actions[found.policy.argmax()])
     assert charges.cost[chosen] == min(charges.cost.values())

@@ -105,8 +105,12 @@ class LimitedHoldem:
         library.JaxsolveDealRanges.restype = ctypes.c_int32
         failed = library.JaxsolveDealRanges(
             ctypes.c_uint64((seed ^ _DEALS) & (1 << 64) - 1),
-            *(ctypes.c_int64(first), ctypes.c_int64(count), ctypes.c_int32(n)),
-            *(ctypes.c_int32(stages), ctypes.c_int32(self.street), ctypes.c_int32(len(board))),
+            ctypes.c_int64(first),
+            ctypes.c_int64(count),
+            ctypes.c_int32(n),
+            ctypes.c_int32(stages),
+            ctypes.c_int32(self.street),
+            ctypes.c_int32(len(board)),
             ctypes.c_int32(MOST_TRIES),
             self.native_buckets.pointer,
             *(ctypes.c_void_p(x.ctypes.data) for x in (board, cumulative, own, bucket, rank)),

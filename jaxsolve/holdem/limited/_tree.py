@@ -120,9 +120,17 @@ def tree_beyond(
     chooses = np.zeros(n, bool) if choosers is None else choosers
     tree, at = after.view.tree, np.array([node])
     root = _Part(
-        *(np.array([-1]), np.array([FOLD]), np.zeros(1, np.uint8), np.zeros(1, int)),
-        *(tree.actor[at], tree.stage[at], tree.count[at], np.full(1, Kind.CALL), at),
-        *(np.asarray(state.spent)[None], np.asarray(state.folded)[None]),
+        parent=np.array([-1]),
+        action=np.array([FOLD]),
+        letter=np.zeros(1, np.uint8),
+        total=np.zeros(1, int),
+        actor=tree.actor[at],
+        stage=tree.stage[at],
+        actions=tree.count[at],
+        kind=np.full(1, Kind.CALL),
+        mapped=at,
+        spent=np.asarray(state.spent)[None],
+        folded=np.asarray(state.folded)[None],
     )
     leaves = {"new": np.zeros(1, int), "mapped": at, "spent": root.spent, "size": np.array(1)}
     return _assembled([root], leaves, state, int(state.street) - 1, after, chooses)
@@ -190,11 +198,17 @@ def _street(
         inner = count > 0
         parts.append(
             _Part(
-                *(parent, action, letter, total),
-                np.where(inner, states.actor, TERMINAL),
-                np.where(leaf, states.street, street),
-                *(count, _kind(letter), np.where(on, mapped, LEFT)),
-                *(states.spent, states.folded),
+                parent=parent,
+                action=action,
+                letter=letter,
+                total=total,
+                actor=np.where(inner, states.actor, TERMINAL),
+                stage=np.where(leaf, states.street, street),
+                actions=count,
+                kind=_kind(letter),
+                mapped=np.where(on, mapped, LEFT),
+                spent=states.spent,
+                folded=states.folded,
             )
         )
         at = np.flatnonzero(on)
@@ -230,11 +244,17 @@ def _beyond(leaves: dict[str, np.ndarray], stacks: np.ndarray, after: Beyond) ->
         out = np.where(end[:, None] >= 0, payoffs.folded[np.maximum(end, 0)], False)
         parts.append(
             _Part(
-                *(new[up], tree.action[child]),
-                np.full(len(child), ord("c")),
-                spent.max(1),
-                *(tree.actor[child], tree.stage[child], tree.count[child]),
-                *(after.kind[child], child, chips, out),
+                parent=new[up],
+                action=tree.action[child],
+                letter=np.full(len(child), ord("c")),
+                total=spent.max(1),
+                actor=tree.actor[child],
+                stage=tree.stage[child],
+                actions=tree.count[child],
+                kind=after.kind[child],
+                mapped=child,
+                spent=chips,
+                folded=out,
             )
         )
         new, node = size + np.arange(len(child)), child

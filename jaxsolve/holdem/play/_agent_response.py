@@ -76,7 +76,12 @@ def agent_local_best_response(
         signs = street_signs(first, board, runouts, rng)
         each = [
             _Walk(
-                *(agent, board, seat, *signs, raises, seconds),
+                agent,
+                board,
+                seat,
+                *signs,
+                raises,
+                seconds,
                 np.random.default_rng([int(word), seat]) if drawn else None,
                 quick,
             ).value(stack, int(word))
@@ -157,7 +162,7 @@ class _Walk:
             best = worth.argmax(0)
             return sum(
                 self._walk(
-                    *(after, state, np.where(best == a, own, np.float32(0)), other), answers.get(a)
+                    after, state, np.where(best == a, own, np.float32(0)), other, answers.get(a)
                 )
                 for a, after in enumerate(moves)
             )

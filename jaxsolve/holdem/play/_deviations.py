@@ -96,7 +96,10 @@ def deviation_match(
             seats = [scored if s == seat else blueprint for s in range(n)]
             keys = hand_keys(seed, skip + k, n)
             played = play_hand(
-                *(seats, rules, menu.stack, row.tolist()),
+                seats,
+                rules,
+                menu.stack,
+                row.tolist(),
                 number=(skip + k) * n + turn,
                 keys=keys,
                 seconds=seconds,
@@ -219,9 +222,7 @@ def _deals(
     """
     game, street, every = blueprint.game, hand.street, np.arange(NUM_HANDS)
     tree: Any = game.tree  # nothing is searched
-    source = LimitedHoldem(
-        *(game.abstraction, tree, game.payoffs, street, hand.board, ranges, every)
-    )
+    source = LimitedHoldem(game.abstraction, tree, game.payoffs, street, hand.board, ranges, every)
     deals = source.deal(seed, 0, count)
     held = deals.bucket[:, :, street].astype(np.int64)
     bucket = deals.bucket.copy()

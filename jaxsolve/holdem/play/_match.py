@@ -156,7 +156,10 @@ def play_match(
                 for (k, deal), turn in itertools.product(enumerate(now), range(n)):
                     order = [(s + turn) % n for s in range(n)]  # the agent in each seat
                     played = play_hand(
-                        *([agents[i] for i in order], rules, stack, cards[k].tolist()),
+                        [agents[i] for i in order],
+                        rules,
+                        stack,
+                        cards[k].tolist(),
                         number=deal * n + turn,
                         keys=hand_keys(seed, deal, n),
                         seconds=seconds,
@@ -228,7 +231,10 @@ def estimates(
 
 def _match(names: tuple[str, ...], kept: KeptMatch) -> AgentMatch:
     return AgentMatch(
-        *(names, kept.arrays["plain"], kept.arrays.get("chips"), kept.seconds),
+        names,
+        kept.arrays["plain"],
+        kept.arrays.get("chips"),
+        kept.seconds,
         seed=int(kept.settings["seed"]),
         finished=kept.done == kept.units,
     )

@@ -136,7 +136,12 @@ class _Walk:
             ends, self.ends = self.ends, []
             assert self.draws is not None
             known, end = draw_end(
-                *(ends, self.board, 0, self.draws, self.quick, self.runouts),
+                ends,
+                self.board,
+                0,
+                self.draws,
+                self.quick,
+                self.runouts,
             )
             self.total += known
             if end is not None:

@@ -332,7 +332,10 @@ class SearchAgent:
         if root.street >= 2 and int((~root.state.folded).sum()) == 2:
             values = street.promised
             rest = to_the_end(
-                *(root, street.ranges, self.sizes, bets),
+                root,
+                street.ranges,
+                self.sizes,
+                bets,
                 raises=RAISES,
                 iterations=self.iterations[root.street],
                 safe=None if values is None else SafeRoot(1 - state.seat, values),
@@ -344,7 +347,10 @@ class SearchAgent:
         if self.leaf_net is not None and root.street == 1:
             net = self.leaf_net, self.iterations[1]
         return to_the_streets_end(
-            *(root, street.ranges, self.after, bets),
+            root,
+            street.ranges,
+            self.after,
+            bets,
             [i for i in range(self.players) if self.choosers == "all" or i != state.seat],
             self.buckets,
             [(moves_since(root, at), told) for at, told in street.own] if self.frozen else [],

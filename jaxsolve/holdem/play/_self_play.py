@@ -52,7 +52,10 @@ def self_play(
     cards = deal_cards(seed ^ _CARDS, skip, hands - skip, 2 * players + 5)
     played = [
         play_hand(
-            *([agent] * players, rules, stack, row.tolist()),
+            [agent] * players,
+            rules,
+            stack,
+            row.tolist(),
             number=skip + k,
             keys=hand_keys(seed, skip + k, players),
             seconds=seconds,

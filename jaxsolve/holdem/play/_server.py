@@ -159,7 +159,10 @@ class HoldemServer(socketserver.TCPServer):
         if first.startswith("MATCHSTATE:"):
             lines.send(VERSION)
             done = answer_dealer(
-                *(lines, self.agent, self.rules, self.stacks),
+                lines,
+                self.agent,
+                self.rules,
+                self.stacks,
                 key=self._key(number, 0, 0),
                 seconds=self.seconds,
                 first=first,
@@ -177,7 +180,9 @@ class HoldemServer(socketserver.TCPServer):
             seats = [client if i == seat else self.agent for i in range(n)]
             try:
                 played = play_hand(
-                    *(seats, self.rules, self.stacks),
+                    seats,
+                    self.rules,
+                    self.stacks,
                     shuffled([self.seed, number, hand], n),
                     number=hand,
                     keys=[self._key(number, hand, 1 + i) for i in range(n)],

@@ -77,8 +77,12 @@ def native_rivers(
         struct = engine.struct(state)
         first = (ctypes.byref(game), ctypes.byref(struct))
         library.JaxsolveSpotIterate(
-            *(*first, None, _at(numbers)),  # no gadget
-            *(ctypes.c_int64(iterations), ctypes.c_int64(0), ctypes.c_int32(1)),
+            *first,
+            None,
+            _at(numbers),  # no gadget
+            ctypes.c_int64(iterations),
+            ctypes.c_int64(0),
+            ctypes.c_int32(1),
         )
         gains = np.zeros(4)
         library.JaxsolveSpotMeasure(*first, None, ctypes.c_int32(1), _at(gains))
@@ -106,8 +110,12 @@ def _root(
     now, best = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
     library.JaxsolveSpotValues(
         *first,
-        *(ctypes.c_int32(player), ctypes.c_int32(0), ctypes.c_int64(0)),
-        *(ctypes.c_int32(1), _at(now), _at(best)),
+        ctypes.c_int32(player),
+        ctypes.c_int32(0),
+        ctypes.c_int64(0),
+        ctypes.c_int32(1),
+        _at(now),
+        _at(best),
     )
     out = np.zeros(LIVE, np.float32)
     for begin, width, above in zip(
