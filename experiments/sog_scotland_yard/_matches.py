@@ -17,7 +17,7 @@ import games
 import jaxsolve as js
 from experiments._report import device_name, wilson
 from experiments._workers import results_of
-from experiments.sog_scotland_yard._opponents import ismcts_agent
+from experiments.sog_scotland_yard._opponents import greedy_agent, ismcts_agent
 from experiments.sog_scotland_yard._pimbot import PimBot, pimbot
 from games.scotland_yard import ScotlandYard
 from jaxsolve import agents, devices, evaluate, nets
@@ -45,7 +45,7 @@ class Point:
     Attributes:
         opponent: "PimBot" or "ISMCTS".
         iterations: of it.
-        sims: s of ours.
+        sims: s of ours; 0 for the greedy player, who has neither a search nor a network.
         step: of training.
         games: to play.
         equal: whether `iterations` follow from the seconds of ours.
@@ -122,7 +122,8 @@ def players(game: str) -> Players:
 def seats(game: str, net: Path, sims: int, opponent: str, iterations: int) -> tuple[Agent, Agent]:
     """Returns (ours, theirs), the same objects for all games of a process."""
     here = players(game)
-    return here.ours(nets.load_net(net), sims), here.theirs(opponent, iterations)
+    ours = here.ours(nets.load_net(net), sims) if sims else greedy_agent(here.game)
+    return ours, here.theirs(opponent, iterations)
 
 
 def played(game: str, net: Path, point: Point, first: int, count: int) -> list[float]:
@@ -213,7 +214,7 @@ class Matches:
             "opponent_iterations": point.iterations,
             "equal_seconds": point.equal,
             "sims": point.sims,
-            "network": self.settings.network,
+            "network": self.settings.network if point.sims else "none, greedy moves",
             "train_steps": point.step,
             "wins": wins,
             "games": len(won),

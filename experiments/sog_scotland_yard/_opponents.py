@@ -1,11 +1,12 @@
-"""Information set MCTS of this package as an opponent, with PimBot's belief over stations."""
+"""Players with PimBot's belief over stations: our information set MCTS, and one without search."""
 
 from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
 
-from experiments.sog_scotland_yard._pimbot import Memory, memory_of, take_in
+from experiments.sog_scotland_yard._pimbot import Memory, greedy, memory_of, take_in
+from experiments.sog_scotland_yard._pimbot_parts import board_of, filtered, moves_of
 from games.scotland_yard import ScotlandYard
 from jaxsolve.game import Agent, Decision, Observation
 from jaxsolve.search.ismcts import Belief, World, first_world, ismcts
@@ -56,3 +57,26 @@ def ismcts_agent(game: ScotlandYard, simulations: int, *, uct_c: float = 1.0) ->
         return Decision(jnp.argmax(policy).astype(jnp.int32), policy), memory
 
     return Agent(init, act, f"ISMCTS({simulations})", game.name)
+
+
+def greedy_agent(game: ScotlandYard) -> Agent:
+    """Returns the player of `greedy_games` as an agent of either seat: it looks at its next move.
+
+    Args:
+        game: the rules.
+    """
+
+    def init(seat: Array, key: PRNGKey) -> Memory:
+        return memory_of(game, seat)
+
+    def act(memory: Memory, seen: Observation, key: PRNGKey) -> tuple[Decision, Memory]:
+        memory, board = take_in(game, memory, seen), board_of(game)
+        world, possible = memory.state, memory.possible
+        here = moves_of(game, board, world)
+        allowed = filtered(game, board, world, here, possible)
+        summed = jnp.int32(0)  # detectives go by all stations, as no search has drawn one
+        draw = jax.random.uniform(key)
+        action = here.action[greedy(board, world, here, allowed, possible, summed, draw)]
+        return Decision(action, (jnp.arange(game.num_actions) == action).astype(float)), memory
+
+    return Agent(init, act, "greedy", game.name)

@@ -6,7 +6,8 @@ Wilson's, 95 %. The paper's row is of SoG(400, 1) trained for long on many accel
 a point (Schmid et al. 2023, figure 4; values are read off the plot).
 
 Networks may begin with games of greedy players, which the paper does not have; the column `network`
-says so, and rows of step 0 are of such a network before any self-play. They play first.
+says so, and rows of step 0 are of such a network before any self-play. They play first, and so does
+a greedy player alone, the rows without simulations.
 
 Rows of the opponent "PimBot" with the mark `equal_seconds` have as many iterations as fit in our
 seconds a move, side by side in the same way; "ISMCTS" is our own information set MCTS with the same
@@ -219,7 +220,8 @@ def main(
     for step, path in networks(match, chosen, out, say):
         files[step] = path
         if chosen.curve_games:
-            play([Point("PimBot", n, least, step, chosen.curve_games) for n in short])
+            kinds = (0, least) if chosen.greedy_steps and not step else (least,)
+            play([Point("PimBot", n, s, step, chosen.curve_games) for s in kinds for n in short])
     last = max(files)
     points = [
         Point("PimBot", n, s, last, chosen.games)
@@ -353,18 +355,19 @@ def _figure(rows: list[dict[str, Any]], settings: Settings) -> Any:
     figure = Figure(figsize=(5, 4), layout="constrained")
     axes = figure.subplots()
     last = max(row["train_steps"] for row in rows)
-    for s in settings.simulations:
+    for s in (0, *settings.simulations):
         mine = [
             r
             for r in rows
-            if (r["sims"], r["train_steps"], r["opponent"]) == (s, last, "PimBot")
+            if (r["sims"], r["train_steps"], r["opponent"]) == (s, last if s else 0, "PimBot")
             and not r["equal_seconds"]
         ]
         if not mine:
             continue
         x, y = [r["opponent_iterations"] for r in mine], np.array([r["win"] for r in mine])
         ends = [y - [r["low"] for r in mine], np.array([r["high"] for r in mine]) - y]
-        axes.errorbar(x, y, np.maximum(ends, 0), fmt="o-", capsize=3, label=f"SoG({s}, 1)")
+        name = f"SoG({s}, 1)" if s else "greedy moves"
+        axes.errorbar(x, y, np.maximum(ends, 0), fmt="o-", capsize=3, label=name)
     axes.plot(list(WIN_PAPER), list(WIN_PAPER.values()), "k--", label="SoG(400, 1), paper")
     axes.set(xscale="log", ylim=(0, 100), xlabel="PimBot's iterations", ylabel="wins in %")
     axes.legend(fontsize=8)

@@ -12,7 +12,9 @@ import pytest
 import games
 import jaxsolve as js
 from experiments.sog_scotland_yard._greedy import greedy_games
-from jaxsolve import nets
+from experiments.sog_scotland_yard._opponents import greedy_agent
+from games._scotland_yard_features import distances_of
+from jaxsolve import evaluate, nets
 from jaxsolve.public import hidden_piece_model
 
 CHASE = (
@@ -55,3 +57,37 @@ def test_with_nothing_but_noise_outcomes_are_those_of_uniform_play():
     each = jnp.where(met, found.values[:, 0], 0).sum(-1).reshape(2000, 4).mean(1)
     error = float(each.std() / np.sqrt(2000))
     assert float(each.mean()) == pytest.approx(float(want), abs=4 * error)
+
+
+def test_the_greedy_player_alone_makes_those_moves():
+    """Detectives minimise the sum of distances to where Mr X may be, he maximises the least."""
+    game: Any = games.load("scotland_yard(board=london,rounds=2,reveals=[],doubles=0)")
+    arena, player = evaluate.rules_arena(game, max_moves=20), greedy_agent(game)
+    act, step, distance = (
+        jax.jit(player.act),
+        jax.jit(game.step),
+        np.asarray(distances_of(game.map)),
+    )
+    first = jnp.int32(34)
+    state, position = step(game.init(), first), arena.step(arena.start(), first)
+    memory = [player.init(jnp.int32(seat), jax.random.key(seat)) for seat in (0, 1)]
+    possible, moves = np.isin(np.arange(199), np.array(game.map.evader) - 1), 0
+    joined = np.asarray(game.map.joined()) > 0
+    while int(game.actor(state)) >= 0:
+        seat = int(game.actor(state))
+        decision, memory[seat] = act(
+            memory[seat], arena.observation(position, seat), jax.random.key(moves)
+        )
+        legal = np.flatnonzero(game.legal(state))
+        places, taken = legal % 199, np.asarray(state.stations[1:])
+        good = distance[places][:, possible].sum(1) if seat else -distance[places][:, taken].min(1)
+        action = int(decision.action)
+        assert good[legal == action] == good.min()
+        if seat:
+            possible[action % 199] = False
+        else:
+            possible = joined[action // 199][possible].any(0)
+            possible[taken] = False
+        state, position = step(state, decision.action), arena.step(position, decision.action)
+        moves += 1
+    assert moves > 5
