@@ -201,9 +201,12 @@ def main(
             won = match.won(point)
             say(f"{point.key}: {sum(x > 0 for x in won)} of {len(won)} games")
 
+    def trained_seconds(point: Point) -> float | None:
+        return round(match.kept["trained"][str(point.step)], 1) if point.sims else None
+
     def save() -> None:
         rows[:] = [
-            match.row(point) | {"train_seconds": round(match.kept["trained"][str(point.step)], 1)}
+            match.row(point) | {"train_seconds": trained_seconds(point)}
             for point in every.values()
             if match.won(point)
         ]
