@@ -218,6 +218,8 @@ class Matches:
             "train_steps": point.step,
             "wins": wins,
             "games": len(won),
+            "wins_as_mr_x": sum(x > 0 for x in won[::2]),
+            "wins_as_detectives": sum(x > 0 for x in won[1::2]),
             "win": round(100 * wins / len(won), 1),
             "low": round(100 * low, 1),
             "high": round(100 * high, 1),

@@ -63,6 +63,8 @@ COLUMNS = (
     "train_seconds",
     "wins",
     "games",
+    "wins_as_mr_x",
+    "wins_as_detectives",
     "win",
     "low",
     "high",
