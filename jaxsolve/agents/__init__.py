@@ -21,6 +21,7 @@ from jaxsolve.agents._resolving import resolving as resolving
 from jaxsolve.agents._searching import depth_limited as depth_limited
 from jaxsolve.agents._searching import nested as nested
 from jaxsolve.agents._searching import pluribus as pluribus
+from jaxsolve.agents._thresholded import thresholded as thresholded
 from jaxsolve.agents._tournament import Entrant as Entrant
 from jaxsolve.agents._tournament import Rules as Rules
 from jaxsolve.agents._tournament import tournament as tournament
