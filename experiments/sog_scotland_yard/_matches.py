@@ -49,6 +49,7 @@ class Point:
         step: of training.
         games: to play.
         equal: whether `iterations` follow from the seconds of ours.
+        likeliest: ours plays the likeliest action of its policy, which the paper's does not.
     """
 
     opponent: str
@@ -57,11 +58,13 @@ class Point:
     step: int
     games: int
     equal: bool = False
+    likeliest: bool = False
 
     @property
     def key(self) -> str:
         """A name for the file of games."""
-        return f"{self.opponent} {self.iterations} s {self.sims} step {self.step}"
+        how = " likeliest" if self.likeliest else ""
+        return f"{self.opponent} {self.iterations} s {self.sims} step {self.step}{how}"
 
 
 class Players:
@@ -119,11 +122,23 @@ def players(game: str) -> Players:
 
 
 @functools.cache
-def seats(game: str, net: Path, sims: int, opponent: str, iterations: int) -> tuple[Agent, Agent]:
-    """Returns (ours, theirs), the same objects for all games of a process."""
+def mine(game: str, net: Path, sims: int, likeliest: bool) -> Agent:
+    """Returns ours, the same object for all games of a process."""
     here = players(game)
-    ours = here.ours(nets.load_net(net), sims) if sims else greedy_agent(here.game)
-    return ours, here.theirs(opponent, iterations)
+    agent = here.ours(nets.load_net(net), sims) if sims else greedy_agent(here.game)
+    return agents.thresholded(agent, 1.0) if likeliest else agent
+
+
+@functools.cache
+def theirs(game: str, opponent: str, iterations: int) -> Agent:
+    """Returns the opponent, the same object for all games of a process."""
+    return players(game).theirs(opponent, iterations)
+
+
+def seats(game: str, net: Path, point: Point) -> tuple[Agent, Agent]:
+    """Returns (ours, theirs)."""
+    ours = mine(game, net, point.sims, point.likeliest)
+    return ours, theirs(game, point.opponent, point.iterations)
 
 
 def played(game: str, net: Path, point: Point, first: int, count: int) -> list[float]:
@@ -136,7 +151,7 @@ def played(game: str, net: Path, point: Point, first: int, count: int) -> list[f
         first: number of the first game.
         count: how many.
     """
-    both = seats(game, net, point.sims, point.opponent, point.iterations)
+    both = seats(game, net, point)
     key = jax.random.fold_in(jax.random.key(1), first)
     arena = players(game).arena
     match = evaluate.play_matches(arena, both, count, key, keep_policies=False, in_turn=True)
@@ -145,7 +160,7 @@ def played(game: str, net: Path, point: Point, first: int, count: int) -> list[f
 
 def seconds_of(game: str, net: Path, point: Point, count: int, agent: int) -> float:
     """Returns the seconds of a move of ours (agent 0) or theirs (1)."""
-    both = seats(game, net, point.sims, point.opponent, point.iterations)
+    both = seats(game, net, point)
     return players(game).seconds(both[agent], count)
 
 
@@ -208,12 +223,14 @@ class Matches:
         won = self.won(point)
         wins = sum(x > 0 for x in won)
         low, high = wilson(wins, len(won))
-        listed = point.opponent == "PimBot" and point.sims == PAPER_SIMS and not point.equal
+        listed = point.opponent == "PimBot" and point.sims == PAPER_SIMS
+        listed &= not point.equal and not point.likeliest
         return {
             "opponent": point.opponent,
             "opponent_iterations": point.iterations,
             "equal_seconds": point.equal,
             "sims": point.sims,
+            "plays": "likeliest" if point.likeliest or not point.sims else "average",
             "network": self.settings.network if point.sims else "none, greedy moves",
             "train_steps": point.step,
             "wins": wins,

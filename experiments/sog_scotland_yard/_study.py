@@ -7,7 +7,8 @@ a point (Schmid et al. 2023, figure 4; values are read off the plot).
 
 Networks may begin with games of greedy players, which the paper does not have; the column `network`
 says so, and rows of step 0 are of such a network before any self-play. They play first, and so does
-a greedy player alone, the rows without simulations.
+a greedy player alone, the rows without simulations. The paper's search plays its average policy;
+rows that play its `likeliest` action are ours.
 
 Rows of the opponent "PimBot" with the mark `equal_seconds` have as many iterations as fit in our
 seconds a move, side by side in the same way; "ISMCTS" is our own information set MCTS with the same
@@ -34,8 +35,8 @@ from jaxsolve.hosts import processors
 
 RESULTS = Path(__file__).parent / "results"
 
-LONG = 100
-"""PimBots of more iterations play last."""
+LONG, LONGER = 100, 1_000
+"""PimBots of more iterations play last, and of more than the second not on the learning curve."""
 
 QUADRATIC = 2.0
 """Outcomes are -1 and 1, whose mean a value is; a linear loss would find the likelier of both."""
@@ -58,6 +59,7 @@ COLUMNS = (
     "opponent_iterations",
     "equal_seconds",
     "sims",
+    "plays",
     "network",
     "train_steps",
     "train_seconds",
@@ -101,6 +103,7 @@ class Settings:
         curve_games: of a point of the learning curve, with the least s, against PimBot of up to
             `LONG` iterations.
         group: games that a process plays at a time; points of equal simulations have one in turn.
+        likeliest: whether ours plays the likeliest action in place of its policy, both by default.
         equal: also opponents that think as long.
         processes: in which games are played; 0 for this one.
     """
@@ -122,13 +125,15 @@ class Settings:
     games: int = 400
     curve_games: int = 96
     group: int = 8
+    likeliest: tuple[bool, ...] = (False, True)
     equal: bool = True
     processes: int = dataclasses.field(default_factory=processors)
 
     @property
     def about(self) -> str:
         """What networks and single games depend on, and not how many of them there are."""
-        counts = ("simulations", "iterations", "games", "curve_games", "equal", "processes")
+        counts = {"simulations", "iterations", "games", "curve_games", "likeliest", "equal"}
+        counts.add("processes")
         every = dataclasses.asdict(self).items()
         chosen = {name: value for name, value in every if name not in counts}
         chosen |= {f"greedy_{name}": value for name, value in GREEDY.items()} | {"reuse": REUSE}
@@ -157,6 +162,7 @@ QUICK = Settings(
     games=8,
     curve_games=0,
     group=8,
+    likeliest=(False,),
     equal=False,
     processes=0,
 )
@@ -227,10 +233,18 @@ def main(
         if chosen.curve_games:
             kinds = (0, least) if chosen.greedy_steps and not step else (least,)
             play([Point("PimBot", n, s, step, chosen.curve_games) for s in kinds for n in short])
+            play(
+                [
+                    Point("PimBot", n, least, step, chosen.curve_games, likeliest=True)
+                    for n in chosen.iterations
+                    if n <= (LONG if step else LONGER)
+                ]
+            )
     last = max(files)
     points = [
-        Point("PimBot", n, s, last, chosen.games)
+        Point("PimBot", n, s, last, chosen.games, likeliest=likeliest)
         for s in chosen.simulations
+        for likeliest in chosen.likeliest
         for n in chosen.iterations
     ]
     for s in chosen.simulations:
@@ -360,18 +374,17 @@ def _figure(rows: list[dict[str, Any]], settings: Settings) -> Any:
     figure = Figure(figsize=(5, 4), layout="constrained")
     axes = figure.subplots()
     last = max(row["train_steps"] for row in rows)
-    for s in (0, *settings.simulations):
-        mine = [
-            r
-            for r in rows
-            if (r["sims"], r["train_steps"], r["opponent"]) == (s, last if s else 0, "PimBot")
-            and not r["equal_seconds"]
-        ]
+    shown = [(0, "likeliest")]
+    shown += [(s, how) for s in settings.simulations for how in ("average", "likeliest")]
+    for s, plays in shown:
+        key = s, plays, last if s else 0, "PimBot", False
+        fields = ("sims", "plays", "train_steps", "opponent", "equal_seconds")
+        mine = [r for r in rows if tuple(r[field] for field in fields) == key]
         if not mine:
             continue
         x, y = [r["opponent_iterations"] for r in mine], np.array([r["win"] for r in mine])
         ends = [y - [r["low"] for r in mine], np.array([r["high"] for r in mine]) - y]
-        name = f"SoG({s}, 1)" if s else "greedy moves"
+        name = f"SoG({s}, 1), {plays}" if s else "greedy moves"
         axes.errorbar(x, y, np.maximum(ends, 0), fmt="o-", capsize=3, label=name)
     axes.plot(list(WIN_PAPER), list(WIN_PAPER.values()), "k--", label="SoG(400, 1), paper")
     axes.set(xscale="log", ylim=(0, 100), xlabel="PimBot's iterations", ylabel="wins in %")
