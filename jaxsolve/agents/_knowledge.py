@@ -83,15 +83,7 @@ def obscuro(
         raise ValueError(f"gadget must be one of {', '.join(GADGETS)}, not {gadget!r}")
     effort = effort or Effort(seconds=seconds)
     search = _searching(
-        game,
-        effort,
-        value_fn,
-        capacity,
-        positions,
-        log,
-        gadget=gadget,
-        frozen=False,
-        growth="one_sided",
+        game, effort, value_fn, capacity, positions, log, gadget=gadget, frozen=False
     )
 
     def choose(mind: Mind, legal: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -153,7 +145,7 @@ def klss(
         raise ValueError(f"discovery={discovery} divides positions; give a number above 0, or None")
     if trunk not in TRUNKS:
         raise ValueError(f"trunk must be one of {', '.join(TRUNKS)}, not {trunk!r}")
-    _check_mixed(1 if mixed is None else mixed)
+    _check_mixed(mixed)
     effort = effort or Effort(seconds=seconds)
     search = _searching(
         game,
@@ -162,9 +154,7 @@ def klss(
         capacity,
         positions,
         log,
-        gadget="both",
         frozen=True,
-        growth="deepening",
         discovery=discovery,
         trunk=trunk,
     )
@@ -197,8 +187,8 @@ def purified(policy: np.ndarray, steady: np.ndarray | None, mixed: int) -> np.nd
     return np.maximum(out, 0)
 
 
-def _check_mixed(mixed: int) -> None:
-    if mixed < 1:
+def _check_mixed(mixed: int | None) -> None:
+    if mixed is not None and mixed < 1:
         raise ValueError(f"mixed={mixed}: an agent plays at least 1 action")
 
 
@@ -210,9 +200,8 @@ def _searching(
     positions: int | None,
     log: Log | None,
     *,
-    gadget: str,
+    gadget: str = "both",
     frozen: bool,
-    growth: str,
     discovery: float | None = None,
     trunk: str = "cfr",
 ) -> Callable[[Mind, np.random.Generator], Searched]:
@@ -260,7 +249,16 @@ def _searching(
             )
         charge = 0.0 if discovery is None else mind.infoset.num_states / discovery
         seed = int(rng.integers(2**20))
-        found = search_turn(rules, turn, leaf, effort=left, growth=growth, charge=charge, seed=seed)
+        found = search_turn(
+            rules,
+            turn,
+            leaf,
+            effort=left,
+            growth="deepening" if frozen else "one_sided",
+            charge=charge,
+            trunk=trunk,
+            seed=seed,
+        )
         mind.search = found.before
         if log is not None:
             log(mind, found)
