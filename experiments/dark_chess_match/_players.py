@@ -24,7 +24,6 @@ OPENING = 1
 CAPACITY = 1 << 17
 """Nodes of a tree; Obscuro fills it in half of its moves at a second, and iterates from then on."""
 
-
 MIXED = 3
 """Actions that the purified KLSS mixes at most, as Obscuro does."""
 

@@ -36,7 +36,8 @@ from jaxsolve.hosts import processors
 RESULTS = Path(__file__).parent / "results"
 
 LONG, LONGER = 100, 1_000
-"""PimBots of more iterations play last, and of more than the second not on the learning curve."""
+"""PimBots of more iterations play last. On the learning curve there are none, but up to the second
+number against the network before self-play, which plays its likeliest actions then."""
 
 QUADRATIC = 2.0
 """Outcomes are -1 and 1, whose mean a value is; a linear loss would find the likelier of both."""
@@ -132,8 +133,8 @@ class Settings:
     @property
     def about(self) -> str:
         """What networks and single games depend on, and not how many of them there are."""
-        counts = {"simulations", "iterations", "games", "curve_games", "likeliest", "equal"}
-        counts.add("processes")
+        counts = ["simulations", "iterations", "games", "curve_games", "likeliest", "equal"]
+        counts += ["processes"]
         every = dataclasses.asdict(self).items()
         chosen = {name: value for name, value in every if name not in counts}
         chosen |= {f"greedy_{name}": value for name, value in GREEDY.items()} | {"reuse": REUSE}
@@ -231,15 +232,17 @@ def main(
     for step, path in networks(match, chosen, out, say):
         files[step] = path
         if chosen.curve_games:
-            kinds = (0, least) if chosen.greedy_steps and not step else (least,)
-            play([Point("PimBot", n, s, step, chosen.curve_games) for s in kinds for n in short])
-            play(
-                [
-                    Point("PimBot", n, least, step, chosen.curve_games, likeliest=True)
-                    for n in chosen.iterations
-                    if n <= (LONG if step else LONGER)
-                ]
-            )
+            if chosen.greedy_steps and not step:
+                play([Point("PimBot", n, 0, step, chosen.curve_games) for n in short])
+            for likeliest in chosen.likeliest:
+                most = LONGER if likeliest and not step else LONG
+                play(
+                    [
+                        Point("PimBot", n, least, step, chosen.curve_games, likeliest=likeliest)
+                        for n in chosen.iterations
+                        if n <= most
+                    ]
+                )
     last = max(files)
     points = [
         Point("PimBot", n, s, last, chosen.games, likeliest=likeliest)
