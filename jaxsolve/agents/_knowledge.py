@@ -117,8 +117,8 @@ def klss(
 
     It plays its average strategy, as the paper does, or what is left of it with `mixed`. With
     `positions=200, discovery=1e7, trunk="lp"` it has the paper's particles, its cost of actions
-    that find little out, and its linear programs. Small trees take seconds of these, so `capacity`
-    bounds what a move takes then.
+    that find little out, and its linear programs. One of these is solved to its end, so that a move
+    may take longer; `capacity` bounds it.
 
     Args:
         game: the rules, of two players and without a chance start.
