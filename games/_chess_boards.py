@@ -135,7 +135,7 @@ def num_planes(size: int) -> int:
     return 8 * (size - 1) + 8 + 9
 
 
-def plane_of(size: int, direction: int, distance: int) -> int:
+def plane_of(direction: int, distance: int) -> int:
     """Returns the plane of a straight move."""
     return 8 * (distance - 1) + direction
 

@@ -114,7 +114,7 @@ def possible_sources(state: State, player: int, private: Array, size: int) -> Ar
     mask = jnp.concatenate([straight, jumps, promotions]) & source.stack()
     if size == 8:
         castling = enemy[KING] & jnp.where(lost.any(), jnp.uint32(0), ~occupied.stack())
-        planes = np.array([boards.plane_of(size, way, 2) for way in (EAST, WEST)])
+        planes = np.array([boards.plane_of(way, 2) for way in (EAST, WEST)])
         mask = mask.at[planes].set(mask[planes] | castling)
     return mask
 

@@ -101,7 +101,7 @@ def listed_game(
     states = _states(tree)
     node, actions = _nodes(states)
     dealt = _dealt(states)
-    last = _full_deals(states, dealt)
+    last = _full_deals(dealt)
     _check(states, node, dealt, actions)
     likely = _chance(states, dealt)
     chance = np.array([likely[d] for d in last])
@@ -196,7 +196,7 @@ def _dealt(states: StateTable) -> list[tuple[int, ...]]:
     return out
 
 
-def _full_deals(states: StateTable, dealt: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+def _full_deals(dealt: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
     """Returns the deals that no other goes on from."""
     every = set(dealt)
     inner = {d[:k] for d in every for k in range(len(d))}

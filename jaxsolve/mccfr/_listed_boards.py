@@ -98,7 +98,7 @@ def listed_boards(game: ListedGame) -> ListedBoards:
     p = int(np.flatnonzero((game.tree.count > 0) & (game.tree.stage == last))[0])
     here = np.flatnonzero((game.node == p) & (states.actor >= 0))
     dealt = _dealt(states)
-    order = {d: k for k, d in enumerate(_full_deals(states, dealt))}
+    order = {d: k for k, d in enumerate(_full_deals(dealt))}
     here = here[np.argsort([order[dealt[int(x)]] for x in here])]  # a world state of each deal
     board = np.unique(states.public[here], return_inverse=True)[1].reshape(-1)
     count = int(board.max()) + 1

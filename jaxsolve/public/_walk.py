@@ -113,7 +113,7 @@ def walk_states(game: Game, *, max_states: int = MAX_STATES) -> Walk:
     if (features != features[first[group]])[alive].any():
         raise ValueError(f"{game.name}: public_features depends on what is private")
     weight, payoff = _blocks(table, group, pairs, actor)
-    alike = _alike(pairs, actor, parent, weight, payoff)
+    alike = _alike(pairs, actor, weight, payoff)
     named = (actor != TERMINAL) & (labels is not None)
     slots = [_number(game, pairs[i], alike[i], parent, named) for i in range(2)]
     size = [int(s.max()) + 1 for s in slots]
@@ -297,7 +297,6 @@ def _blocks(
 def _alike(
     pairs: list[_Pairs],
     actor: np.ndarray,
-    parent: np.ndarray,
     weight: list[np.ndarray],
     payoff: list[np.ndarray],
 ) -> list[np.ndarray]:

@@ -91,7 +91,7 @@ def nested_positions(
             skipped += 1
         else:
             solved += 1
-            part = resolved(positions_of(seen), base[:size], player, found, iterations)
+            part = resolved(base[:size], player, found, iterations)
             base = np.concatenate([part, base[size:]])
         chosen = row_of & (nodes.above(known) == name)
         final[chosen] = base[chosen]
@@ -121,9 +121,7 @@ def beginning(tree: PositionTree, nodes: Positions, depth: int, leaf: np.ndarray
     )
 
 
-def resolved(
-    nodes: Positions, edge: np.ndarray, player: int, found: PositionSubgame, iterations: int
-) -> np.ndarray:
+def resolved(edge: np.ndarray, player: int, found: PositionSubgame, iterations: int) -> np.ndarray:
     """Returns a blueprint's edges [N] with P's free part from the solution of a subgame."""
     inner = positions_of(found.tree)
     solver, size = growing_solver(found.tree, single_root()), len(inner.parent)

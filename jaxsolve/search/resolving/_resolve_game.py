@@ -119,7 +119,7 @@ def resolve_game(
             following: list[Task] = []
             for task, places in zip(waiting, found, strict=True):
                 if when == "end":
-                    following += _from_end(engine, table, task, places, policy)
+                    following += _from_end(table, task, places, policy)
                 else:
                     following += _from_foci(engine, table, task, places, policy, when)
             bar.update(len(waiting))
@@ -150,9 +150,7 @@ def _from_foci(
     return out
 
 
-def _from_end(
-    engine: SearchEngine, table: PublicTable, task: Task, places: Places, policy: np.ndarray
-) -> list[Task]:
+def _from_end(table: PublicTable, task: Task, places: Places, policy: np.ndarray) -> list[Task]:
     """Writes the policy in all of the tree, and returns the searches that start where it ends."""
     out, todo = [], [task.root]
     while todo:
