@@ -27,6 +27,7 @@ from jaxsolve.types import TERMINAL, Array
 
 SEARCHES = {
     "sog": ("sog", "sog, visits"),
+    "sog warm": ("sog, warm", "sog, warm, visits"),
     "mctx muzero": ("mctx muzero",),
     "mctx gumbel": ("mctx gumbel",),
 }
@@ -35,6 +36,8 @@ SEARCHES = {
 ROW_NAMES = tuple(name for names in SEARCHES.values() for name in names)
 SOLVER = js.cfr_plus().simultaneous()
 """The paper's updates."""
+WARM = 10.0
+"""Regrets at the start of what is opened, in units of its prior, of the search that has them."""
 
 
 def best_moves(
@@ -56,7 +59,10 @@ def best_moves(
     if search not in SEARCHES:
         raise ValueError(f"no search {search!r}; choose one of {', '.join(SEARCHES)}")
     board_model()  # it is made on the host
-    act: Callable[..., Array] = _sog if search == "sog" else _mctx(search)
+    if search.startswith("sog"):
+        act: Callable[..., Array] = functools.partial(_sog, warm=search == "sog warm")
+    else:
+        act = _mctx(search)
     out = []
     for low in range(0, len(positions), batch):
         some = positions[low : low + batch]
@@ -68,15 +74,16 @@ def best_moves(
     return np.concatenate(out).T
 
 
-@functools.partial(jax.jit, static_argnames="simulations")
-def _sog(net: Net, positions: Array, keys: Array, *, simulations: int) -> Array:
+@functools.partial(jax.jit, static_argnames=("simulations", "warm"))
+def _sog(net: Net, positions: Array, keys: Array, *, simulations: int, warm: bool) -> Array:
     """Returns int32 [B, 2]: the likeliest move of the average policy, and the most visited one.
 
     Of equals it is the one whose worth in the last iteration and prior add up to most: after one
     simulation the average policy is even.
     """
     model, _ = board_model()
-    search = growing_search(model, SOLVER, simulations=simulations, top=1)
+    regrets = WARM if warm else None
+    search = growing_search(model, SOLVER, simulations=simulations, top=1, warm=regrets)
     game = connect_four()
 
     def one(moves: Array, key: Array) -> Array:

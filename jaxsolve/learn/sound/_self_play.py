@@ -250,6 +250,7 @@ def sound_self_play(
     about = (
         f"{resolver.game}, {chosen}, {search.solver.name}, top {search.top}, "
         f"alpha {resolver.alpha}, search {[float(x) for x in numbers]}"
+        + ("" if search.warm is None else f", warm {float(search.warm)}")
     )
     return Source(init, sample, episodes + solvers, states_of, counts, about)
 

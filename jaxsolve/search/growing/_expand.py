@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.regret import normalise
+from jaxsolve.regret import Step, normalise
 from jaxsolve.search.growing._reach import flow_of, reach_at
 from jaxsolve.search.growing._simulate import Guide, count_visits, simulate
 from jaxsolve.search.growing._state import GrowingSearch, SearchProblem, SearchState
@@ -67,6 +67,8 @@ def open_leaf(
 ) -> SearchState:
     """Returns the search with one leaf opened, at which every action is played alike.
 
+    With `warm` it is played by the prior instead.
+
     Args:
         search: options.
         problem: what the search is about.
@@ -106,6 +108,15 @@ def open_leaf(
         growth = settle(transitions, growth, new, go)
     allowed = growth.allowed[new]
     policy = normalise(jnp.zeros(legal.shape, reach.dtype), allowed)
+    regrets = search.solver.minimizer.init(policy)
+    if search.warm is not None:
+        comes = jnp.broadcast_to(problem.reach.max(1, keepdims=True), reach.shape)
+        unit = transitions.weights.against(public, comes)[actor]
+        unit = unit * transitions.scale[jnp.where(child == width, public, growth.public[0])]
+        step = Step(jnp.ones((), reach.dtype), problem.horizon.astype(reach.dtype))
+        gains, nobody = search.warm * unit * prior, jnp.zeros_like(policy)
+        regrets, _ = search.solver.minimizer.update(regrets, step, gains, nobody, legal)
+        policy = normalise(jnp.where(allowed, prior, 0), allowed)
     at = jnp.where(go, new, size)
 
     def put(array: Array, value: Array) -> Array:
@@ -114,7 +125,7 @@ def open_leaf(
     # Loops run on to the largest tree of a batch, so that what was here need not be empty.
     return state._replace(
         growth=growth,
-        minimizer=jax.tree.map(put, state.minimizer, search.solver.minimizer.init(policy)),
+        minimizer=jax.tree.map(put, state.minimizer, regrets),
         policy=put(state.policy, policy),
         total=put(state.total, jnp.zeros_like(policy)),
         values=put(state.values, jnp.zeros_like(policy)),

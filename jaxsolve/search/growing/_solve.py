@@ -93,6 +93,7 @@ def growing_search(
     exploration: float = 1.25,
     tile: int = 16,
     skip_solved: bool = False,
+    warm: float | None = None,
 ) -> GrowingSearch:
     """Returns the options of GT-CFR(s, c), checked.
 
@@ -113,6 +114,9 @@ def growing_search(
         skip_solved: simulations skip subgames whose public states are all opened, as long as
             another one is left that the private states drawn can reach; if none is left below
             the focus, simulations start at the root. Not in the paper.
+        warm: the regret of each action, where a public state is opened, is so many times its prior,
+            in units of the largest payoff against an opponent who always comes there; the first
+            policy is the prior. None, as in the paper, for no regrets and an even first policy.
 
     Raises:
         ValueError: a number that is not positive, s not a multiple of ceil(c), a capacity less than
@@ -131,6 +135,8 @@ def growing_search(
             f"{simulations} simulations are not a multiple of {per_round}, those after each regret "
             f"update; use simulations={math.ceil(simulations / per_round) * per_round}"
         )
+    if warm is not None and not 0 < warm < math.inf:
+        raise ValueError(f"warm={warm} must be positive and finite, or None for no regrets")
     if solver.sampler is not None:
         raise ValueError("a growing tree needs exact values: use a solver that samples nothing")
     needed = min(model.largest, 1 + longest_path + simulations)
@@ -150,6 +156,7 @@ def growing_search(
         needed if capacity is None else capacity,
         tile,
         skip_solved,
+        None if warm is None else float(warm),
     )
 
 

@@ -35,6 +35,7 @@ class GrowingSearch:
         capacity: I, public states that can be opened.
         tile: leaves that the value function is asked about at once.
         skip_solved: simulations pass by what is open to its ends.
+        warm: regrets of a public state that is opened, in units of its prior; None for none.
     """
 
     model: PublicModel
@@ -47,6 +48,7 @@ class GrowingSearch:
     capacity: int = dataclasses.field(metadata={"static": True})
     tile: int = dataclasses.field(metadata={"static": True})
     skip_solved: bool = dataclasses.field(default=False, metadata={"static": True})
+    warm: Any = None
 
 
 class Known(NamedTuple):

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxsolve.public import Transitions
-from jaxsolve.regret import Step
+from jaxsolve.regret import Step, normalise
 from jaxsolve.search.growing._reach import action_reach_of, reach_at, root_reach
 from jaxsolve.search.growing._rows import by_actor, entries, in_order, put_rows, rows_of, shared_max
 from jaxsolve.search.growing._state import GrowingSearch, Known, SearchProblem, SearchState
@@ -208,6 +208,8 @@ def _up(
             value = jnp.stack(in_order(actor, *both))
             allowed = rows_of(growth.allowed, n, own)
             regrets, played = solver.minimizer.update(regrets, step, gains, policy, allowed)
+            if search.warm is not None:  # what is not in the tree yet has regrets, too
+                played = normalise(jnp.where(allowed, played, 0), allowed)
             after = regrets, played, total * decay + reach[actor, :-1, :own], gains
             after = jax.tree.map(lambda x, y: jnp.where(mine[actor], x, y), after, before)
             return put_rows(arrays, after, n), value
