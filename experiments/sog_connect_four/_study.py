@@ -6,10 +6,10 @@ draw or loss); the loss is what it gives away, 2 from won to lost.
 
 All searches have one network, which is asked about a board and its mirror image, and equal
 simulations, and play without noise: SoG the likeliest move of its average policy, mctx's
-MuZero-style search the most visited one, its Gumbel search the winner of its halving. Not the
-paper's but ours are "sog, visits", the same search that plays its most visited move, and "sog, warm",
-whose regrets start at the prior. The network is given empty
-squares where four would be complete, too, which it would have to learn.
+MuZero-style search the most visited one, its Gumbel search the winner of its halving. Ours, not the
+paper's, are "sog, visits", the same search that plays its most visited move, and "sog, warm", whose
+regrets start at the prior. The network is given empty squares where four would be complete, too,
+which it would have to learn.
 
 Source: Schmid et al. 2023 (Student of Games) for the search; Danihelka et al. 2022 for the Gumbel
 search; the solver is BitBully.
