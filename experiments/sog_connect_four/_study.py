@@ -18,7 +18,6 @@ search; the solver is BitBully.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -137,36 +136,36 @@ def main(
     alone, curve = train(chosen, out, say)
     net = both_ways(alone)
     report.extra["training"] = curve
-    games = {"random": random_games(chosen.positions), "self-play": own_games(net, chosen)}
-    positions = {kind: cut(moves, np.random.default_rng(1)) for kind, moves in games.items()}
-    values = {kind: known_values(found, out / f"{kind}.npz") for kind, found in positions.items()}
-    searches = [(0, UNIFORM), *((s, search) for s in chosen.simulations for search in SEARCHES)]
-    # Few simulations first, as those of many take most of the time.
-    for (s, search), kind in itertools.product(searches, games):
-        names = SEARCHES.get(search, (search,))
-        if all((kind, name, s) in known for name in names):
-            rows.extend(known[kind, name, s] for name in names)
-            continue
-        if search != UNIFORM:
-            best_moves(search, net, s, positions[kind][:1], chosen.batch)  # compiles
-        start = time.perf_counter()
-        if search == UNIFORM:
-            rng = np.random.default_rng(2)
-            moves = np.array([[rng.choice(np.flatnonzero(v < 9)) for v in values[kind]]])
-        else:
-            moves = best_moves(search, net, s, positions[kind], chosen.batch)
-        seconds = round(time.perf_counter() - start, 2)
-        for name, played in zip(names, moves, strict=True):
-            row = {"positions": kind, "search": name, "sims": s, "seconds": seconds}
-            rows.append(judged(values[kind], played) | row)
-            say(f"{kind}, {name}, s = {s}: {rows[-1]['optimal_share']:.3f} optimal")
-        report.shown = _by_kind(rows)
-        report.seconds = time.perf_counter() - begin
-        report.save(out)
-        if record:
-            report.record(RESULTS)
+    kinds: dict[str, Callable[[], np.ndarray]] = {
+        "random": lambda: random_games(chosen.positions),
+        "self-play": lambda: own_games(net, chosen),
+    }
+    for kind, games in kinds.items():
+        positions = cut(games(), np.random.default_rng(1))
+        values = known_values(positions, out / f"{kind}.npz")
+        for search, s in [(UNIFORM, 0), *((x, s) for s in chosen.simulations for x in SEARCHES)]:
+            names = SEARCHES.get(search, (search,))
+            if all((kind, name, s) in known for name in names):
+                rows.extend(known[kind, name, s] for name in names)
+                continue
+            if search != UNIFORM:
+                best_moves(search, net, s, positions[:1], chosen.batch)  # compiles
+            start = time.perf_counter()
+            if search == UNIFORM:
+                rng = np.random.default_rng(2)
+                moves = np.array([[rng.choice(np.flatnonzero(v < 9)) for v in values]])
+            else:
+                moves = best_moves(search, net, s, positions, chosen.batch)
+            seconds = round(time.perf_counter() - start, 2)
+            for name, played in zip(names, moves, strict=True):
+                row = {"positions": kind, "search": name, "sims": s, "seconds": seconds}
+                rows.append(judged(values, played) | row)
+                say(f"{kind}, {name}, s = {s}: {rows[-1]['optimal_share']:.3f} optimal")
+            report.seconds = time.perf_counter() - begin
+            report.save(out)
+            if record:
+                report.record(RESULTS)
     report.extra["complete"] = True
-    report.shown = _by_kind(rows)
     report.seconds = time.perf_counter() - begin
     report.save(out, figure=_figure(rows))
     if record:
@@ -299,11 +298,6 @@ def known_values(positions: np.ndarray, path: Path) -> np.ndarray:
     path.parent.mkdir(parents=True, exist_ok=True)
     np.savez(path, positions=positions, values=values)
     return values
-
-
-def _by_kind(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Returns rows of random positions, then those of self-play."""
-    return sorted(rows, key=lambda row: str(row["positions"]))
 
 
 def _figure(rows: list[dict[str, Any]]) -> Any:
