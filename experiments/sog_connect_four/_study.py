@@ -138,7 +138,7 @@ def main(
     report.extra["training"] = curve
     kinds: dict[str, Callable[[], np.ndarray]] = {
         "random": lambda: random_games(chosen.positions),
-        "self-play": lambda: own_games(net, chosen),
+        "self-play": lambda: own_games(net, chosen, out / "games.npz"),
     }
     for kind, games in kinds.items():
         positions = cut(games(), np.random.default_rng(1))
@@ -269,8 +269,15 @@ def random_games(count: int) -> np.ndarray:
     return np.asarray(jax.jit(jax.vmap(one))(jax.random.split(jax.random.key(1), count)))
 
 
-def own_games(net: nets.Net, settings: Settings) -> np.ndarray:
-    """Returns int32 [G, 42], games of SoG(s, 1) against itself after four random moves."""
+def own_games(net: nets.Net, settings: Settings, path: Path) -> np.ndarray:
+    """Returns int32 [G, 42], games of SoG(s, 1) against itself after four random moves.
+
+    They are kept in a file, since they take minutes.
+    """
+    if path.exists():
+        kept = np.load(path)
+        if kept["settings"] == str(settings):
+            return np.asarray(kept["games"])
     game = connect_four()
     games = random_games(settings.positions).copy()
     games[:, 4:] = -1
@@ -285,6 +292,7 @@ def own_games(net: nets.Net, settings: Settings) -> np.ndarray:
         if not len(live):
             break
         games[live, ply] = best_moves("sog", net, s, games[live], settings.batch)[0]
+    np.savez(path, games=games, settings=str(settings))
     return games
 
 
