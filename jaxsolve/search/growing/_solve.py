@@ -117,6 +117,8 @@ def growing_search(
         warm: the regret of each action, where a public state is opened, is so many times its prior,
             in units of the largest payoff against an opponent who always comes there; the first
             policy is the prior. None, as in the paper, for no regrets and an even first policy.
+            Solvers that discount regrets discount these, those of the root before the first
+            iteration wholly; mirror descent takes them for values of actions.
 
     Raises:
         ValueError: a number that is not positive, s not a multiple of ceil(c), a capacity less than
