@@ -36,8 +36,8 @@ SEARCHES = {
 ROW_NAMES = tuple(name for names in SEARCHES.values() for name in names)
 SOLVER = js.cfr_plus().simultaneous()
 """The paper's updates."""
-WARM = 10.0
-"""Regrets at the start of what is opened, in units of its prior, of the search that has them."""
+WARM = {"sog": None, "sog warm": 10.0}
+"""Regrets of what is opened, in units of its prior, of our searches."""
 
 
 def best_moves(
@@ -59,8 +59,8 @@ def best_moves(
     if search not in SEARCHES:
         raise ValueError(f"no search {search!r}; choose one of {', '.join(SEARCHES)}")
     board_model()  # it is made on the host
-    if search.startswith("sog"):
-        act: Callable[..., Array] = functools.partial(_sog, warm=search == "sog warm")
+    if search in WARM:
+        act: Callable[..., Array] = functools.partial(_sog, warm=WARM[search])
     else:
         act = _mctx(search)
     out = []
@@ -75,15 +75,14 @@ def best_moves(
 
 
 @functools.partial(jax.jit, static_argnames=("simulations", "warm"))
-def _sog(net: Net, positions: Array, keys: Array, *, simulations: int, warm: bool) -> Array:
+def _sog(net: Net, positions: Array, keys: Array, *, simulations: int, warm: float | None) -> Array:
     """Returns int32 [B, 2]: the likeliest move of the average policy, and the most visited one.
 
     Of equals it is the one whose worth in the last iteration and prior add up to most: after one
     simulation the average policy is even.
     """
     model, _ = board_model()
-    regrets = WARM if warm else None
-    search = growing_search(model, SOLVER, simulations=simulations, top=1, warm=regrets)
+    search = growing_search(model, SOLVER, simulations=simulations, top=1, warm=warm)
     game = connect_four()
 
     def one(moves: Array, key: Array) -> Array:

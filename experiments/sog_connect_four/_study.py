@@ -18,6 +18,7 @@ search; the solver is BitBully.
 from __future__ import annotations
 
 import dataclasses
+import io
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -41,6 +42,7 @@ from experiments.sog_connect_four._board import (
 from experiments.sog_connect_four._mirror import both_ways, mirrored
 from experiments.sog_connect_four._searches import ROW_NAMES, SEARCHES, SOLVER, best_moves
 from jaxsolve import learn, nets
+from jaxsolve.files import write_atomic
 from jaxsolve.search import growing_resolver
 from jaxsolve.tree import pick
 
@@ -292,7 +294,7 @@ def own_games(net: nets.Net, settings: Settings, path: Path) -> np.ndarray:
         if not len(live):
             break
         games[live, ply] = best_moves("sog", net, s, games[live], settings.batch)[0]
-    np.savez(path, games=games, settings=str(settings))
+    keep(path, games=games, settings=np.asarray(str(settings)))
     return games
 
 
@@ -303,9 +305,15 @@ def known_values(positions: np.ndarray, path: Path) -> np.ndarray:
         if np.array_equal(kept["positions"], positions):
             return np.asarray(kept["values"])
     values = exact_values(positions)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    np.savez(path, positions=positions, values=values)
+    keep(path, positions=positions, values=values)
     return values
+
+
+def keep(path: Path, **arrays: np.ndarray) -> None:
+    """Writes arrays to a file, whole or not at all."""
+    content = io.BytesIO()
+    np.savez(content, **arrays)
+    write_atomic(path, content.getvalue())
 
 
 def _figure(rows: list[dict[str, Any]]) -> Any:

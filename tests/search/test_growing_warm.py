@@ -13,10 +13,11 @@ import pytest
 import games
 import jaxsolve as js
 from jaxsolve.evaluate import respond
-from jaxsolve.public import PublicTable, public_table
+from jaxsolve.public import PublicTable, public_table, rules_model
 from jaxsolve.search import Grown, growing_resolver, growing_search, gt_cfr, resolve_game
 
 SMALL = "leduc(suits=1,raises=1)"
+CHASE = "scotland_yard(edges=[[1,2],[2,3],[3,1],[3,4],[4,5]],evader=[1,2],detectives=[5],rounds=3)"
 PAPER = js.cfr_plus().simultaneous()
 WARM = 0.3
 
@@ -32,6 +33,11 @@ def odd(state: Any, beliefs: Any) -> Any:
     hands = jnp.arange(1.0, 1 + beliefs.shape[-1])
     sign = 1.0 - 2.0 * (state.subgame_class % 2)
     return sign[:, None, None] * jnp.stack([hands, -hands]) + 0 * beliefs
+
+
+@jax.tree_util.Partial
+def nothing(state: Any, beliefs: Any) -> Any:
+    return jnp.zeros_like(beliefs)
 
 
 @jax.tree_util.Partial
@@ -99,19 +105,45 @@ def test_what_is_not_in_the_tree_is_not_played() -> None:
 
 
 def test_it_comes_to_the_equilibrium_whatever_the_prior() -> None:
-    """Kuhn poker with a prior that always bets: what it counts for is paid back."""
+    """Kuhn poker with a prior that nearly always bets: what it counts for is paid back."""
     where = table("kuhn")
     prior = jax.tree_util.Partial(lambda s, b: jnp.ones((len(b), 2, 3)).at[:, 0].set(0.02))
-    zero = jax.tree_util.Partial(lambda s, b: jnp.zeros_like(b))
     gaps = {}
     for s in (2, 400):
         resolver = growing_resolver(
             where, js.cfr_plus(2.0), simulations=s, skip_solved=True, warm=WARM
         )
-        policy = resolve_game(resolver, zero, jax.random.key(0), prior=prior)
+        policy = resolve_game(resolver, nothing, jax.random.key(0), prior=prior)
         gaps[s] = float(respond(where, policy).exploitability)
     assert gaps[2] > 0.2
     assert gaps[400] < 0.01
+
+
+def test_trees_from_the_rules_are_those_of_the_table() -> None:
+    """Four private states against one: Mr X, and a detective."""
+    where, ranges = table(CHASE), jnp.ones((2, 4))
+    room: dict[str, Any] = {
+        "hands": (4, 1),
+        "children": 3,
+        "actions": 3,
+        "merged": 3,
+        "branches": 1,
+        "worlds": 4,
+    }
+    model, root = rules_model(games.load(CHASE), depth=where.depth, **room)
+    found = [
+        jax.jit(gt_cfr)(options, nothing, at, ranges, jax.random.key(0))
+        for options, at in (
+            (growing_search(where, PAPER, simulations=30, warm=WARM), jnp.int32(0)),
+            (growing_search(model, PAPER, simulations=30, warm=WARM), root),
+        )
+    ]
+    want, got = found
+    count, shape = int(want.growth.num_opened), want.average.shape
+    assert got.growth.num_opened == count > 3
+    np.testing.assert_array_equal(got.growth.up[:count], want.growth.up[:count])
+    kept = got.average[:count, : shape[1], : shape[2]]
+    np.testing.assert_allclose(kept, want.average[:count], atol=1e-5)
 
 
 @pytest.mark.parametrize("warm", [0, -1.0, float("inf"), float("nan")])

@@ -112,7 +112,7 @@ def open_leaf(
     if search.warm is not None:
         comes = jnp.broadcast_to(problem.reach.max(1, keepdims=True), reach.shape)
         unit = transitions.weights.against(public, comes)[actor]
-        unit = unit * transitions.scale[jnp.where(child == width, public, growth.public[0])]
+        unit = unit * transitions.scale[growth.public[0]]
         step = Step(jnp.ones((), reach.dtype), problem.horizon.astype(reach.dtype))
         gains, nobody = search.warm * unit * prior, jnp.zeros_like(policy)
         regrets, _ = search.solver.minimizer.update(regrets, step, gains, nobody, legal)
