@@ -27,7 +27,7 @@ from jaxsolve.public import hidden_piece_model
 from jaxsolve.search import GrowingEngine, Resolver, growing_resolver
 
 if TYPE_CHECKING:
-    from experiments.sog_scotland_yard._study import Settings
+    from experiments.sog_scotland_yard._settings import Settings
 
 WIN_PAPER = {10: 99.0, 100: 97.1, 1_000: 83.6, 10_000: 65.8}
 """Wins of SoG(400, 1) in %, by PimBot's iterations."""

@@ -17,43 +17,24 @@ belief as PimBot, at equal seconds, too. Games run in processes of one core each
 
 from __future__ import annotations
 
-import dataclasses
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 
 from experiments._report import Report, device_name, slug
-from experiments.sog_scotland_yard._greedy import greedy_games
-from experiments.sog_scotland_yard._matches import WIN_PAPER, Matches, Point, players
-from jaxsolve import learn, nets
-from jaxsolve.hosts import processors
+from experiments.sog_scotland_yard._matches import WIN_PAPER, Matches, Point
+from experiments.sog_scotland_yard._settings import ACCELERATOR, QUICK, Settings, on_cpu
+from experiments.sog_scotland_yard._training import networks
 
 RESULTS = Path(__file__).parent / "results"
 
 LONG, LONGER = 100, 1_000
 """PimBots of more iterations play last. On the learning curve there are none, but up to the second
 number against the network before self-play, which plays its likeliest actions then."""
-
-QUADRATIC = 2.0
-"""Outcomes are -1 and 1, whose mean a value is; a linear loss would find the likelier of both."""
-
-GREEDY = {
-    "games": 128,
-    "noise": 0.1,
-    "minibatch": 512,
-    "updates": 8,
-    "buffer": 1 << 15,
-    "learning_rate": 4e-3,
-}
-"""Of `greedy_games` and of learning from them."""
-
-REUSE = 6
-"""Updates that an example of self-play is part of, in the mean."""
 
 COLUMNS = (
     "opponent",
@@ -73,99 +54,6 @@ COLUMNS = (
     "high",
     "seconds_per_move",
     "win_paper",
-)
-
-
-@dataclasses.dataclass(frozen=True)
-class Settings:
-    """What to run.
-
-    Attributes:
-        game: the map and its rules.
-        greedy_steps: batches of games of greedy players that the network learns from before it
-            plays itself; 0, as in the paper, for none.
-        steps: of training at which the network is kept and plays a point of the learning curve;
-            the last one plays all points.
-        minutes: of training at most, on a CPU of processor time of all threads together; a run
-            that has reached them stops there.
-        train_sims: s while training.
-        episodes: side by side; on a CPU their searches come two by two, which stay in its cache.
-        p_td1: probability that an outcome becomes a target; 0 in the paper, which trains for long
-            enough to do without.
-        body: of the network. "mlp" has the paper's kind of input; "shared" is ours, one small
-            network for all stations, which is also told how far detectives are from each.
-        width: of the network.
-        layers: of the network.
-        minibatch: examples of an update.
-        buffer: examples kept.
-        simulations: s of the points.
-        iterations: of PimBot.
-        games: of a point.
-        curve_games: of a point of the learning curve, with the least s, against PimBot of up to
-            `LONG` iterations.
-        group: games that a process plays at a time; points of equal simulations have one in turn.
-        likeliest: whether ours plays the likeliest action in place of its policy, both by default.
-        equal: also opponents that think as long.
-        processes: in which games are played; 0 for this one.
-    """
-
-    game: str = "scotland_yard(board=london)"
-    greedy_steps: int = 768
-    steps: tuple[int, ...] = (0, 400, 1600, 6400)
-    minutes: float = 45.0
-    train_sims: int = 24
-    episodes: int = 8
-    p_td1: float = 1.0
-    body: str = "shared"
-    width: int = 32
-    layers: int = 2
-    minibatch: int = 64
-    buffer: int = 1 << 13
-    simulations: tuple[int, ...] = (50, 200, 400)
-    iterations: tuple[int, ...] = (10, 100, 1_000, 10_000)
-    games: int = 400
-    curve_games: int = 96
-    group: int = 8
-    likeliest: tuple[bool, ...] = (False, True)
-    equal: bool = True
-    processes: int = dataclasses.field(default_factory=processors)
-
-    @property
-    def about(self) -> str:
-        """What networks and single games depend on, and not how many of them there are."""
-        counts = ["simulations", "iterations", "games", "curve_games", "likeliest", "equal"]
-        counts += ["processes"]
-        every = dataclasses.asdict(self).items()
-        chosen = {name: value for name, value in every if name not in counts}
-        chosen |= {f"greedy_{name}": value for name, value in GREEDY.items()} | {"reuse": REUSE}
-        return ", ".join(f"{name}={value}" for name, value in chosen.items())
-
-    @property
-    def network(self) -> str:
-        """What the network is and where it began."""
-        return f"{self.body}, greedy games first" if self.greedy_steps else self.body
-
-
-ACCELERATOR = Settings(episodes=512, minibatch=1024, buffer=1 << 17)
-"""Where programs run on a GPU or a TPU: more episodes at once. CPUs play the games there, too."""
-
-QUICK = Settings(
-    game="scotland_yard(board=london,rounds=3,reveals=[3],doubles=0)",
-    greedy_steps=0,
-    steps=(0, 8),
-    train_sims=4,
-    episodes=2,
-    width=16,
-    minibatch=16,
-    buffer=256,
-    simulations=(8,),
-    iterations=(10,),
-    games=8,
-    curve_games=0,
-    group=8,
-    likeliest=(False,),
-    equal=False,
-    processes=0,
 )
 
 
@@ -259,115 +147,6 @@ def main(
     report.extra["complete"] = True
     save()
     return report
-
-
-def networks(
-    match: Matches, settings: Settings, out: Path, say: Callable[[str], None]
-) -> Iterator[tuple[int, Path]]:
-    """Yields (step, file) of networks as they are trained, those that are there already at once."""
-    trained: dict[str, float] = match.kept.setdefault("trained", {})
-    match.kept.setdefault("curve", [])
-
-    def file_of(step: int) -> Path:
-        return out / f"network-{step}.npz"
-
-    there = [step for step in sorted(map(int, trained)) if file_of(step).exists()]
-    yield from ((step, file_of(step)) for step in there)
-    for planned in sorted({0, *settings.steps}):
-        if there and (planned <= there[-1] or trained[str(there[-1])] >= 60 * settings.minutes):
-            continue
-        if planned:
-            net, step, seconds = trained_net(match, settings, planned, out)
-        else:
-            (net, seconds), step = first_net(settings, out), 0
-        nets.save_net(net, file_of(step))
-        there.append(step)
-        trained[str(step)] = seconds
-        match.save()
-        say(f"network of step {step}: {seconds:.0f} s of training")
-        yield step, file_of(step)
-
-
-def plan_of(source: learn.Source, **options: Any) -> learn.Plan:
-    """Returns a plan of training from outcomes."""
-    return learn.preset("scotland_yard").plan(
-        batch=source.batch, reuse=None, optimiser="adam", decay=None, huber=QUADRATIC, **options
-    )
-
-
-def first_net(settings: Settings, out: Path) -> tuple[nets.Net, float]:
-    """Returns the network before self-play, and the seconds of its training."""
-    here, preset = players(settings.game), learn.preset("scotland_yard")
-    module = preset.network(
-        actions=here.model.num_actions,
-        body=settings.body,
-        width=settings.width,
-        depth=settings.layers,
-        skip=here.game.num_placed if settings.body == "shared" else 0,
-    )
-    net = nets.make_net(here.model, module, jax.random.key(0), uniform_play=False)
-    if not settings.greedy_steps:
-        return net, 0.0
-    options = dict(GREEDY)
-    games, noise = int(options.pop("games")), options.pop("noise")
-    source = greedy_games(here.model, here.game, games=games, noise=noise)
-    plan = plan_of(source, steps=settings.greedy_steps, policy_weight=0.0, **options)
-    found = learn.train(
-        net,
-        source,
-        plan,
-        out=out / "greedy",
-        resume=True,
-        clock=time.process_time,
-        progress=False,
-    )
-    return found.net, float(found.curve[-1]["seconds"])
-
-
-def trained_net(
-    match: Matches, settings: Settings, until: int, out: Path
-) -> tuple[nets.Net, int, float]:
-    """Returns (network, its step, seconds of training) after self-play, by the time there is."""
-    source, plan = self_play_of(settings)
-    found = learn.train(
-        nets.load_net(out / "network-0.npz"),
-        source,
-        plan,
-        out=out / "training",
-        resume=True,
-        log_every=max(1, min(s for s in settings.steps if s) // 4),
-        until=until,
-        time_limit=60 * settings.minutes,
-        clock=time.process_time if on_cpu() else time.perf_counter,
-        progress=False,
-    )
-    match.kept["curve"] = found.curve
-    return found.net, int(found.state.step), float(found.curve[-1]["seconds"])
-
-
-def self_play_of(settings: Settings) -> tuple[learn.Source, learn.Plan]:
-    """Returns the examples of self-play, and the plan of training with them."""
-    here, preset = players(settings.game), learn.preset("scotland_yard")
-    source = learn.sound_self_play(
-        here.resolver(settings.train_sims),
-        preset.self_play(
-            episodes=settings.episodes, p_td1=settings.p_td1, abreast=2 if on_cpu() else None
-        ),
-    )
-    plan = plan_of(
-        source,
-        steps=max(settings.steps),
-        minibatch=settings.minibatch,
-        buffer=settings.buffer,
-        updates=max(1, round(REUSE * source.batch / settings.minibatch)),
-        learning_rate=1e-3,
-    )
-    return source, plan
-
-
-def on_cpu() -> bool:
-    """Returns whether programs run on a CPU."""
-    return jax.default_backend() == "cpu"
 
 
 def _figure(rows: list[dict[str, Any]], settings: Settings) -> Any:

@@ -27,7 +27,7 @@ from experiments.sog_connect_four._mirror import both_ways
 from experiments.sog_connect_four._study import judged, random_games
 from experiments.sog_scotland_yard import main
 from experiments.sog_scotland_yard._matches import Players
-from experiments.sog_scotland_yard._study import QUICK
+from experiments.sog_scotland_yard._settings import QUICK
 from jaxsolve import agents, nets
 
 SMALL = dataclasses.replace(
