@@ -8,6 +8,7 @@ tournament that was stopped goes on after its last game.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import json
@@ -23,7 +24,7 @@ from jaxsolve.agents._engine import EngineError
 from jaxsolve.agents._notation import ChessNotation, in_check
 from jaxsolve.agents._openings import check_line
 from jaxsolve.agents._ratings import ratings
-from jaxsolve.files import write_atomic
+from jaxsolve.files import claim, write_atomic
 from jaxsolve.game import PgxGame, Range, checked
 
 
@@ -180,7 +181,7 @@ def tournament(
 
     Raises:
         ValueError: fewer than two entrants, equal names, one that cannot be started, an opening
-            that is not one, or a folder with another tournament.
+            that is not one, or a folder with another tournament, or one that is in use.
     """
     names = [e.name for e in entrants]
     if len(names) < 2 or len(set(names)) < len(names):
@@ -189,10 +190,17 @@ def tournament(
     for number, line in enumerate(rules.openings):
         check_line(board, line, f"opening {number + 1}")
     players: list[Player | None] = []
-    try:
+
+    def close() -> None:
+        for player in players:
+            if player is not None:
+                player.close()
+
+    with contextlib.ExitStack() as stack:
+        stack.callback(close)
         for entrant in entrants:
             players.append(entrant.start())
-        out.mkdir(parents=True, exist_ok=True)
+        stack.enter_context(claim(out))
         games = _kept(rules, names, out)
         pairs = list(itertools.combinations(range(len(names)), 2))
         plan = [(k, pair) for k in range(rules.games) for pair in pairs]
@@ -217,11 +225,7 @@ def tournament(
             score = f"{called[0]} {played.points:g} {called[1]}"
             say(f"game {number + 1} of {len(plan)}: {score}, {played.why}")
             report(names, games, out)
-    finally:
-        for player in players:
-            if player is not None:
-                player.close()
-    return report(names, games, out)
+        return report(names, games, out)
 
 
 def report(names: Sequence[str], games: Sequence[dict[str, Any]], out: Path) -> dict[str, Any]:

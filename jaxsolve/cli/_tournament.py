@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jaxsolve.cli import _setup
-from jaxsolve.files import claim
 
 if TYPE_CHECKING:
     from jaxsolve.agents import Entrant, Rules
@@ -49,8 +48,7 @@ def tournament(
     from jaxsolve.agents import tournament as play
 
     rules, entrants = made(found)
-    with claim(out):
-        result = play(rules, entrants, out, say=lambda line: print(line, file=sys.stderr))
+    result = play(rules, entrants, out, say=lambda line: print(line, file=sys.stderr))
     print((out / "table.md").read_text(), end="")
     print(f"{result['played']} games written to {out}", file=sys.stderr)
 
