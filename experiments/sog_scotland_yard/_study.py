@@ -5,10 +5,11 @@ over Mr X's station. A point is `games` games, roles swapped for half of them; t
 Wilson's, 95 %. The paper's row is of SoG(400, 1) trained for long on many accelerators, 2,000 games
 a point (Schmid et al. 2023, figure 4; values are read off the plot).
 
-Networks may begin with games of greedy players, which the paper does not have; the column `network`
-says so, and rows of step 0 are of such a network before any self-play. They play first, and so does
-a greedy player alone, the rows without simulations. The paper's search plays its average policy;
-rows that play its `likeliest` action are ours.
+Networks may begin with games of greedy players and then of players who look one move ahead, which
+the paper does not have; the column `network` says so, and rows of step 0 are of such a network
+before any self-play. They play first, and so does a greedy player alone, the rows without
+simulations. The paper's search plays its average policy; rows that play its `likeliest` action are
+ours.
 
 Rows of the opponent "PimBot" with the mark `equal_seconds` have as many iterations as fit in our
 seconds a move, side by side in the same way; "ISMCTS" is our own information set MCTS with the same
