@@ -25,8 +25,8 @@ from jaxsolve.public import HiddenPieceModel, HiddenRoot, PublicState
 from jaxsolve.tree import pick
 from jaxsolve.types import Array, PRNGKey
 
-LEAST = 0.005
-"""Nobody's chance counts as smaller."""
+SUREST = 0.995
+"""Values beyond it, of either sign, count as it: nobody's chance is less than 1 in 400."""
 
 
 class Look(NamedTuple):
@@ -37,8 +37,8 @@ class Look(NamedTuple):
         waits: bool [], whether the number's owner does: player 1 acts, and has one private state.
         child: int32 [A, H], where each slot leads.
         number: int32 [A, H], the hidden number there.
-        ends: bool [A, H], the game is over.
-        payoff: float [A, H], to player 0 where it is.
+        ends: bool [A, H], whether the game is over then.
+        payoff: float [A, H], to player 0 where it is, else 0.
         even: float [A, H], all legal slots alike.
         policy: float [A, H], of who acts; of player 1 the same for each number.
     """
@@ -111,11 +111,10 @@ def look_ahead(
     mine = jnp.where(look.ends, look.payoff, worth[:, 0].reshape(-1)[look.code])
     paid = -jnp.where(look.ends, belief * look.payoff, 0).sum(1)
     theirs = paid + (mass * worth[:, 1, 0])[look.child[:, 0]]
-    odds = jnp.arctanh(jnp.clip(jnp.where(waits, theirs[:, None], mine), LEAST - 1, 1 - LEAST))
+    odds = jnp.arctanh(jnp.clip(jnp.where(waits, theirs[:, None], mine), -SUREST, SUREST))
     legal = look.even > 0
     sharp = jnp.where(legal, odds / temperature[waits.astype(jnp.int32)], -jnp.inf)
-    policy = jnp.where(legal, jax.nn.softmax(sharp, 0), 0)
-    return look._replace(policy=jnp.where(legal, policy, 0))
+    return look._replace(policy=jnp.where(legal, jax.nn.softmax(sharp, 0), 0))
 
 
 class Ply(NamedTuple):

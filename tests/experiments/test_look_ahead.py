@@ -11,7 +11,7 @@ import pytest
 
 import games
 import jaxsolve as js
-from experiments.sog_scotland_yard._look_ahead import look_ahead, look_ahead_games, play
+from experiments.sog_scotland_yard._look_ahead import SUREST, look_ahead, look_ahead_games, play
 from jaxsolve import nets
 from jaxsolve.public import HiddenRoot, hidden_piece_model
 
@@ -78,7 +78,7 @@ def test_policies_are_those_of_what_the_network_says_of_each_child():
         for number, each in worth.items():
             column = number if actor == 0 else possible[0]
             policy = np.asarray(found.policy[:, column])
-            odds = np.arctanh(np.clip(list(each.values()), -0.995, 0.995)) / float(SHARP[actor])
+            odds = np.arctanh(np.clip(list(each.values()), -SUREST, SUREST)) / float(SHARP[actor])
             want = np.exp(odds - odds.max())
             got = np.sort(policy[np.asarray(found.even[:, column]) > 0])
             np.testing.assert_allclose(got, np.sort(want / want.sum()), atol=2e-4)
