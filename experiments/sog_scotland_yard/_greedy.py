@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from experiments.sog_scotland_yard._outcomes import Seen, outcome_source
 from experiments.sog_scotland_yard._pimbot import greedy, memory_of
 from experiments.sog_scotland_yard._pimbot_parts import (
     board_of,
@@ -22,8 +23,7 @@ from experiments.sog_scotland_yard._pimbot_parts import (
 )
 from games.scotland_yard import PLAYING, ScotlandYard
 from jaxsolve import learn
-from jaxsolve.nets import Net
-from jaxsolve.public import HiddenPieceModel, HiddenRoot, PublicState
+from jaxsolve.public import HiddenPieceModel, HiddenRoot
 from jaxsolve.tree import pick
 from jaxsolve.types import Array, PRNGKey
 
@@ -46,10 +46,9 @@ def greedy_games(
         noise: probability of any legal move.
     """
     board, longest = board_of(game), game.longest()[0]
-    hands, size = max(model.hands), games * positions
 
-    def played(key: PRNGKey) -> tuple[HiddenRoot, Array, Array]:
-        """Returns positions of one game, Mr X's station in each, and the outcome to him."""
+    def played(key: PRNGKey) -> Seen:
+        """Returns positions of one game."""
         memory = memory_of(game, jnp.int32(0))
         keys = jax.random.split(key, 3)
         station = pick(memory.possible.astype(float), jax.random.uniform(keys[0]))
@@ -73,36 +72,13 @@ def greedy_games(
         weight = possible / possible.sum(1, keepdims=True)
         left = jnp.zeros(positions, jnp.int32)
         outcome = jnp.broadcast_to(game.utility(end)[0], left.shape)
-        return HiddenRoot(worlds, weight, left), worlds.stations[:, 0], outcome
+        number = worlds.stations[:, 0].astype(jnp.int32)
+        return Seen(HiddenRoot(worlds, weight, left), weight, number, outcome)
 
-    def told(roots: HiddenRoot) -> PublicState:
-        def one(root: HiddenRoot) -> PublicState:
-            return model.public_state(*model.start(root, 1, root.weight.dtype))
-
-        return jax.vmap(one)(roots)
-
-    def sample(net: Net, state: Array, key: PRNGKey) -> tuple[learn.Examples, Array]:
-        found = jax.vmap(played)(jax.random.split(key, games))
-        roots, stations, outcome = jax.tree.map(lambda x: x.reshape(size, *x.shape[2:]), found)
-        numbers = jnp.arange(hands)
-        alone = jnp.broadcast_to(numbers == 0, roots.weight.shape)
-        beliefs = jnp.stack([roots.weight, alone.astype(roots.weight.dtype)], 1)
-        met = jnp.stack([numbers == stations[:, None], alone], 1)
-        # Counterfactual: times the chance of the station, and of meeting any of those believed in.
-        against = jnp.stack([roots.weight, alone * (roots.weight**2).sum(1, keepdims=True)], 1)
-        worth = outcome[:, None] * jnp.asarray([1.0, -1.0]) / net.unit(told(roots))[:, None]
-        values = jnp.where(met, worth[..., None] * against, 0)
-        policy = jnp.zeros((size, 0, hands), values.dtype)
-        weight = met.astype(values.dtype)
-        return learn.Examples(
-            roots, beliefs, values, policy, weight, weight[:, 0, 0]
-        ), state + games
-
-    return learn.Source(
-        init=lambda key: jnp.zeros((), jnp.int32),
-        sample=sample,
-        batch=size,
-        public_state=told,
-        counts=lambda state: {"episodes": state},
-        settings=f"{game.name}, greedy games, {games} x {positions}, noise {noise}",
+    return outcome_source(
+        model,
+        lambda _, key: jax.vmap(played)(jax.random.split(key, games)),
+        games=games,
+        positions=positions,
+        settings=f"greedy games, noise {noise}",
     )

@@ -52,6 +52,11 @@ def networks(
         yield step, file_of(step)
 
 
+def clock() -> Callable[[], float]:
+    """Returns what training is timed by: on a CPU the processor's seconds, of all threads."""
+    return time.process_time if on_cpu() else time.perf_counter
+
+
 def plan_of(source: learn.Source, **options: Any) -> learn.Plan:
     """Returns a plan of training from outcomes."""
     return learn.preset("scotland_yard").plan(
@@ -86,7 +91,7 @@ def first_net(settings: Settings, out: Path) -> tuple[nets.Net, float]:
             plan_of(source, steps=steps, policy_weight=0.0, **options),
             out=out / name,
             resume=True,
-            clock=time.process_time if on_cpu() else time.perf_counter,
+            clock=clock(),
             progress=False,
         )
         net, seconds = found.net, seconds + float(found.curve[-1]["seconds"])
@@ -107,7 +112,7 @@ def trained_net(
         log_every=max(1, min(s for s in settings.steps if s) // 4),
         until=until,
         time_limit=60 * settings.minutes,
-        clock=time.process_time if on_cpu() else time.perf_counter,
+        clock=clock(),
         progress=False,
     )
     match.kept["curve"] = found.curve

@@ -11,7 +11,13 @@ import pytest
 
 import games
 import jaxsolve as js
-from experiments.sog_scotland_yard._look_ahead import SUREST, look_ahead, look_ahead_games, play
+from experiments.sog_scotland_yard._look_ahead import (
+    SUREST,
+    look_ahead,
+    look_ahead_games,
+    opened,
+    play,
+)
 from jaxsolve import nets
 from jaxsolve.public import HiddenRoot, hidden_piece_model
 
@@ -44,9 +50,9 @@ def test_beliefs_are_what_is_left_of_games_that_look_alike():
     """Of games that show the same, the shares of the stations are the belief there."""
     _, _, _, _, outcome, plies = played(4000, 0.1)
     assert (np.abs(outcome) == 1).all()
-    np.testing.assert_allclose(plies.belief.sum(-1)[plies.on], 1, rtol=1e-5)
+    np.testing.assert_allclose(plies.seen.belief.sum(-1)[plies.on], 1, rtol=1e-5)
     ply, tried = 3, 0
-    belief, number = np.asarray(plies.belief[:, ply]), np.asarray(plies.number[:, ply])
+    belief, number = np.asarray(plies.seen.belief[:, ply]), np.asarray(plies.seen.number[:, ply])
     on = np.asarray(plies.on[:, ply])
     alike = np.round(belief, 5)
     for row in np.unique(alike[on], axis=0):
@@ -61,14 +67,19 @@ def test_beliefs_are_what_is_left_of_games_that_look_alike():
 def test_policies_are_those_of_what_the_network_says_of_each_child():
     """Against the network asked about states of the rules, one at a time."""
     game, model, _, net, _, plies = played(64, 0.1)
-    look = jax.jit(lambda root, belief: look_ahead(model, net, root, belief, SHARP))
+
+    @jax.jit
+    def look(root: HiddenRoot, belief: Any) -> tuple[Any, Any]:
+        here = opened(model, root)
+        return look_ahead(model, net, here, belief, SHARP), here.legal
+
     seen = set()
     for index in range(64):
         ply = index % plies.on.shape[1]
-        here = jax.tree.map(lambda x, i=index, n=ply: x[i, n], plies)
-        if not bool(here.on) or int(here.root.left):
+        here, on = jax.tree.map(lambda x, i=index, n=ply: x[i, n], plies)
+        if not bool(on) or int(here.root.left):
             continue
-        found = look(here.root, here.belief)
+        found, legal = look(here.root, here.belief)
         actor, belief = int(game.actor(here.root.state)), np.asarray(here.belief)
         possible = np.flatnonzero(np.asarray(here.root.weight) > 0)
         if actor == 0:
@@ -77,10 +88,10 @@ def test_policies_are_those_of_what_the_network_says_of_each_child():
             worth = {0: worth_to_detectives(game, model, net, here, possible, belief)}
         for number, each in worth.items():
             column = number if actor == 0 else possible[0]
-            policy = np.asarray(found.policy[:, column])
+            policy = np.asarray(found[:, column])
             odds = np.arctanh(np.clip(list(each.values()), -SUREST, SUREST)) / float(SHARP[actor])
             want = np.exp(odds - odds.max())
-            got = np.sort(policy[np.asarray(found.even[:, column]) > 0])
+            got = np.sort(policy[np.asarray(legal[:, column])])
             np.testing.assert_allclose(got, np.sort(want / want.sum()), atol=2e-4)
         seen.add(actor)
     assert seen == {0, 1}
