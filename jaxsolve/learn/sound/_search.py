@@ -85,9 +85,10 @@ def _log(search: GrowingSearch, state: SearchState, log: Queries, key: PRNGKey) 
     draws = jax.random.uniform(key, (len(log.beliefs), 2), log.seen.dtype)
     place = jnp.minimum((draws[:, 0] * leaves).astype(jnp.int32), leaves - 1)
     here, child = jnp.divmod(growth.leaf[jnp.maximum(place, 0)], growth.num_children)
-    public = jnp.maximum(transitions.child[growth.row[here], child], 0)
-    reach = jax.vmap(lambda n, k: reach_at(transitions, growth, state.action_reach, n, k))(
-        here, child
+    row = growth.row[here]
+    public = jnp.maximum(transitions.child[row, child], 0)
+    reach = jax.vmap(lambda n, r, k: reach_at(transitions, state.action_reach, n, r, k))(
+        here, row, child
     )
     beliefs, _ = normalised(reach, transitions.possible[public])
     seen = log.seen + leaves

@@ -37,8 +37,9 @@ def beliefs_below(model: PublicModel, found: Grown, number: Array, child: Array)
         child: int32 [], which child of it; one that is there.
     """
     transitions, growth = model.transitions(found.growth.store), found.growth
-    reach = reach_at(transitions, growth, found.action_reach, number, child)
-    return _joint(transitions, transitions.child[growth.row[number], child], reach)
+    row = growth.row[number]
+    reach = reach_at(transitions, found.action_reach, number, row, child)
+    return _joint(transitions, transitions.child[row, child], reach)
 
 
 def depths(growth: Growth) -> np.ndarray:

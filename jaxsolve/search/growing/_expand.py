@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 
 from jaxsolve.regret import Step, normalise
-from jaxsolve.search.growing._reach import flow_of, reach_at
+from jaxsolve.search.growing._look import looked
+from jaxsolve.search.growing._reach import flow_of, reach_at, root_reach
 from jaxsolve.search.growing._simulate import Guide, count_visits, simulate
 from jaxsolve.search.growing._state import GrowingSearch, SearchProblem, SearchState
 from jaxsolve.search.growing._tree import add, add_children, follows, settle
@@ -82,9 +83,11 @@ def open_leaf(
     growth, model = state.growth, search.model
     transitions = model.transitions(growth.store)
     width, size, new = growth.num_children, len(growth.row), growth.num_opened
-    below = transitions.child[growth.row[up], jnp.minimum(child, width - 1)]
+    above = growth.row[up]
+    below = transitions.child[above, jnp.minimum(child, width - 1)]
     public = jnp.where(child == width, growth.public[0], below)
-    reach = reach_at(transitions, growth, state.action_reach, up, child)
+    reach = reach_at(transitions, state.action_reach, up, above, child)
+    reach = jnp.where(child == width, root_reach(problem, state), reach)
     store, row = model.open(growth.store, public, new, go)
     transitions = model.transitions(store)
     legal, actor = transitions.legal[row], transitions.actor[row]
@@ -98,6 +101,9 @@ def open_leaf(
         else:
             given = known[up, :, child][:, None]
         prior = normalise(jnp.where(legal, given[: len(legal)], 0), legal)
+    if search.look is not None:
+        scale = transitions.scale[growth.public[0]]
+        prior = looked(search, problem, store, public, row, reach, prior, scale)
     wanted = jnp.ones(len(legal), bool)
     if search.top is not None and not every:
         score = jnp.where(legal[:, hand[actor]], prior[:, hand[actor]], -1.0)

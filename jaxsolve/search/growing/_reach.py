@@ -32,8 +32,9 @@ def action_reach_of(
         action_reach = by_actor(transitions.weights.hands, actor, play, action_reach)
         after = jnp.minimum(n + 1, len(policy) - 1)
         up, child = growth.up[after], growth.step[after]
-        merges = None if transitions.merges is None else transitions.merges[growth.row[up]]
-        return action_reach, reach_at(transitions, growth, action_reach, up, child, merges)
+        row = growth.row[up]
+        merges = None if transitions.merges is None else transitions.merges[row]
+        return action_reach, reach_at(transitions, action_reach, up, row, child, merges)
 
     return jax.lax.fori_loop(0, shared_max(growth.num_opened), one, (action_reach, start))[0]
 
@@ -46,9 +47,9 @@ def root_reach(problem: SearchProblem, state: SearchState) -> Array:
 
 def reach_at(
     transitions: Transitions,
-    growth: Growth,
     action_reach: Array,
     up: Array,
+    row: Array,
     child: Array,
     merges: Array | None = None,
 ) -> Array:
@@ -56,14 +57,14 @@ def reach_at(
 
     Args:
         transitions: of the model.
-        growth: the tree.
         action_reach: float [I, 2, A + 1, H].
         up: int32 [], the opened public state.
+        row: int32 [], its row.
         child: int32 [], which child of it.
         merges: bool [], whether several pairs lead to one private state of the child; None: they
             may. A batch is read in one way, with several where any of it needs that.
     """
-    row, child = growth.row[up], jnp.minimum(child, transitions.num_children - 1)
+    child = jnp.minimum(child, transitions.num_children - 1)
     # Out of the whole array at once: a row of it is much larger than what is read.
     flat, most = action_reach.reshape(len(action_reach), 2, -1), transitions.num_hands
 

@@ -94,6 +94,7 @@ def growing_search(
     tile: int = 16,
     skip_solved: bool = False,
     warm: float | None = None,
+    look: float | None = None,
 ) -> GrowingSearch:
     """Returns the options of GT-CFR(s, c), checked.
 
@@ -119,6 +120,12 @@ def growing_search(
             policy is the prior. None, as in the paper, for no regrets and an even first policy.
             Solvers that discount regrets discount these, those of the root before the first
             iteration wholly; mirror descent takes them for values of actions.
+        look: where a public state is opened, the value function is asked about all its children
+            at the beliefs that follow if the actor plays the prior, and of each private state the
+            prior of an action is multiplied by exp(atanh(v) / look), where v is what the action
+            is worth, in units of the largest payoff. None, as in the paper, for no such look. In a
+            game of perfect information with `top=1`, where a simulation asks about one leaf, this
+            asks about as many as there are children.
 
     Raises:
         ValueError: a number that is not positive, s not a multiple of ceil(c), a capacity less than
@@ -139,6 +146,8 @@ def growing_search(
         )
     if warm is not None and not 0 < warm < math.inf:
         raise ValueError(f"warm={warm} must be positive and finite, or None for no regrets")
+    if look is not None and not 0 < look < math.inf:
+        raise ValueError(f"look={look} must be positive and finite, or None for no look")
     if solver.sampler is not None:
         raise ValueError("a growing tree needs exact values: use a solver that samples nothing")
     needed = min(model.largest, 1 + longest_path + simulations)
@@ -159,6 +168,7 @@ def growing_search(
         tile,
         skip_solved,
         None if warm is None else float(warm),
+        None if look is None else float(look),
     )
 
 

@@ -36,6 +36,7 @@ class GrowingSearch:
         tile: leaves that the value function is asked about at once.
         skip_solved: simulations pass by what is open to its ends.
         warm: regrets of a public state that is opened, in units of its prior; None for none.
+        look: temperature of what children are worth in its prior; None for no such look.
     """
 
     model: PublicModel
@@ -49,6 +50,7 @@ class GrowingSearch:
     tile: int = dataclasses.field(metadata={"static": True})
     skip_solved: bool = dataclasses.field(default=False, metadata={"static": True})
     warm: Any = None
+    look: Any = None
 
 
 class Known(NamedTuple):

@@ -101,8 +101,8 @@ def _leaves(search: GrowingSearch, problem: SearchProblem, state: SearchState) -
         row = growth.row[here]
         public = jnp.maximum(transitions.child[row, child], 0)
         reach = jax.vmap(
-            lambda n, k: reach_at(transitions, growth, state.action_reach, n, k, merges)
-        )(here, child)
+            lambda n, r, k: reach_at(transitions, state.action_reach, n, r, k, merges)
+        )(here, row, child)
         if state.known is not None:
             found = state.known.values[here, :, child] * reach[:, ::-1]
         else:
@@ -200,7 +200,7 @@ def _up(
         def back(actor: Any, own: int, other: int, carry: Any) -> Any:
             arrays, value = carry
             reach = rows_of(state.action_reach, n)
-            gains, theirs = _values(transitions, row, actor, child_values, reach, own, other)
+            gains, theirs = action_values(transitions, row, actor, child_values, reach, own, other)
             before = jax.tree.map(lambda x: x[..., :own], acting)
             regrets, policy, total, _ = before
             acted = (policy * gains).sum(0)
@@ -243,7 +243,7 @@ def _up(
     )
 
 
-def _values(
+def action_values(
     transitions: Transitions,
     row: Array,
     actor: Any,
