@@ -37,6 +37,9 @@ PAPER_SIMS = 400
 SOLVER = js.cfr_plus().simultaneous()
 """The paper's updates."""
 
+LOOK = 0.1
+"""Temperature of a prior that looks one move ahead; no other was tried."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Point:
@@ -49,7 +52,7 @@ class Point:
         step: of training.
         games: to play.
         equal: whether `iterations` follow from the seconds of ours.
-        likeliest: ours plays the likeliest action of its policy, which the paper's does not.
+        look: the prior of ours looks one move ahead, which the paper's does not.
     """
 
     opponent: str
@@ -58,13 +61,18 @@ class Point:
     step: int
     games: int
     equal: bool = False
-    likeliest: bool = False
+    look: bool = False
 
     @property
     def key(self) -> str:
         """A name for the file of games."""
-        how = " likeliest" if self.likeliest else ""
+        how = " look" if self.look else ""
         return f"{self.opponent} {self.iterations} s {self.sims} step {self.step}{how}"
+
+    @property
+    def search(self) -> str:
+        """A name for the search of ours, which takes so many seconds."""
+        return f"{self.sims} look" if self.look else str(self.sims)
 
 
 class Players:
@@ -78,14 +86,17 @@ class Players:
         self.model, self.root = hidden_piece_model(found)
         self.arena = evaluate.rules_arena(found, max_moves=self.model.depth + 2, max_rows=8)
 
-    def resolver(self, simulations: int) -> Resolver[GrowingEngine]:
-        """Returns the search SoG(s, 1)."""
-        return growing_resolver(self.model, SOLVER, simulations=simulations, root=self.root)
+    def resolver(self, simulations: int, look: bool = False) -> Resolver[GrowingEngine]:
+        """Returns the search SoG(s, 1), if `look` with a prior that looks one move ahead."""
+        temperature = LOOK if look else None
+        return growing_resolver(
+            self.model, SOLVER, simulations=simulations, root=self.root, look=temperature
+        )
 
-    def ours(self, net: nets.Net, simulations: int) -> Agent:
-        """Returns SoG(s, 1)."""
+    def ours(self, net: nets.Net, simulations: int, look: bool) -> Agent:
+        """Returns who plays what `resolver` finds."""
         return agents.resolving(
-            self.resolver(simulations),
+            self.resolver(simulations, look),
             net,
             prior=nets.policy_prior(net),
             name=f"SoG({simulations})",
@@ -122,11 +133,10 @@ def players(game: str) -> Players:
 
 
 @functools.cache
-def mine(game: str, net: Path, sims: int, likeliest: bool) -> Agent:
+def mine(game: str, net: Path, sims: int, look: bool) -> Agent:
     """Returns ours, the same object for all games of a process."""
     here = players(game)
-    agent = here.ours(nets.load_net(net), sims) if sims else greedy_agent(here.game)
-    return agents.thresholded(agent, 1.0) if likeliest else agent
+    return here.ours(nets.load_net(net), sims, look) if sims else greedy_agent(here.game)
 
 
 @functools.cache
@@ -137,7 +147,7 @@ def theirs(game: str, opponent: str, iterations: int) -> Agent:
 
 def seats(game: str, net: Path, point: Point) -> tuple[Agent, Agent]:
     """Returns (ours, theirs)."""
-    ours = mine(game, net, point.sims, point.likeliest)
+    ours = mine(game, net, point.sims, point.look)
     return ours, theirs(game, point.opponent, point.iterations)
 
 
@@ -203,12 +213,12 @@ class Matches:
             if first < point.games and str(first) not in self.groups(point)
         ]
         unknown = {
-            point.sims: (chosen.game, nets_at[point.step], point, chosen.group, 0)
+            point.search: (chosen.game, nets_at[point.step], point, chosen.group, 0)
             for point in points
-            if str(point.sims) not in self.kept["seconds"]
+            if point.search not in self.kept["seconds"]
         }
         for task, seconds in results_of(seconds_of, [*unknown.values()], chosen.processes):
-            self.kept["seconds"][str(task[2].sims)] = seconds
+            self.kept["seconds"][task[2].search] = seconds
         for (_, _, point, first, _), won in results_of(played, tasks, chosen.processes):
             self.kept["points"].setdefault(point.key, {})[str(first)] = won
             self.save()
@@ -224,13 +234,13 @@ class Matches:
         wins = sum(x > 0 for x in won)
         low, high = wilson(wins, len(won))
         listed = point.opponent == "PimBot" and point.sims == PAPER_SIMS
-        listed &= not point.equal and not point.likeliest
+        listed &= not point.equal and not point.look
         return {
             "opponent": point.opponent,
             "opponent_iterations": point.iterations,
             "equal_seconds": point.equal,
             "sims": point.sims,
-            "plays": "likeliest" if point.likeliest or not point.sims else "average",
+            "search": "none" if not point.sims else "sog, look" if point.look else "sog",
             "network": self.settings.network if point.sims else "none, greedy moves",
             "train_steps": point.step,
             "wins": wins,
@@ -240,22 +250,34 @@ class Matches:
             "win": round(100 * wins / len(won), 1),
             "low": round(100 * low, 1),
             "high": round(100 * high, 1),
-            "seconds_per_move": self.kept["seconds"][str(point.sims)],
+            "seconds_per_move": self.kept["seconds"][point.search],
             "win_paper": WIN_PAPER.get(point.iterations) if listed else None,
         }
 
-    def equal_seconds(self, net: Path, step: int) -> list[Point]:
-        """Returns points against opponents that think as long as the largest search of ours."""
-        chosen, sims = self.settings, max(self.settings.simulations)
+    def equal_seconds(self, net: Path, step: int, sims: int, look: bool, count: int) -> list[Point]:
+        """Returns points against opponents that think as long as a search of ours.
+
+        How many iterations that is, is measured once and kept.
+
+        Args:
+            net: file of the network.
+            step: of its training.
+            sims: s of ours.
+            look: of ours.
+            count: games of a point.
+        """
+        game, group, processes = self.settings.game, self.settings.group, self.settings.processes
         trials = [
-            Point(name, 100, sims, step, chosen.games, equal=True) for name in ("PimBot", "ISMCTS")
+            Point(name, 100, sims, step, count, equal=True, look=look)
+            for name in ("PimBot", "ISMCTS")
         ]
-        tasks = [(chosen.game, net, trials[0], chosen.group, 0)]
-        tasks += [(chosen.game, net, trial, chosen.group, 1) for trial in trials]
-        found = {task[2:]: s for task, s in results_of(seconds_of, tasks, chosen.processes)}
-        mine, points = found[trials[0], chosen.group, 0], []
-        for trial in trials:
-            each = found[trial, chosen.group, 1] / trial.iterations
-            count = int(min(max(1, mine / max(each, 1e-9)), 30_000))
-            points.append(dataclasses.replace(trial, iterations=count))
-        return points
+        kept = self.kept.setdefault("equal", {})
+        if any(trial.key not in kept for trial in trials):
+            tasks = [(game, net, trials[0], group, 0), *((game, net, x, group, 1) for x in trials)]
+            found = {task[2:]: s for task, s in results_of(seconds_of, tasks, processes)}
+            mine = found[trials[0], group, 0]
+            for trial in trials:
+                each = found[trial, group, 1] / trial.iterations
+                kept[trial.key] = int(min(max(1, mine / max(each, 1e-9)), 30_000))
+            self.save()
+        return [dataclasses.replace(trial, iterations=kept[trial.key]) for trial in trials]

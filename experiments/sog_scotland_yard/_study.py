@@ -8,12 +8,12 @@ a point (Schmid et al. 2023, figure 4; values are read off the plot).
 Networks may begin with games of greedy players and then of players who look one move ahead, which
 the paper does not have; the column `network` says so, and rows of step 0 are of such a network
 before any self-play. They play first, and so does a greedy player alone, the rows without
-simulations. The paper's search plays its average policy; rows that play its `likeliest` action are
-ours.
+simulations. "sog" is the paper's search; "sog, look" is ours, the same one with priors that look
+one move ahead.
 
-Rows of the opponent "PimBot" with the mark `equal_seconds` have as many iterations as fit in our
-seconds a move, side by side in the same way; "ISMCTS" is our own information set MCTS with the same
-belief as PimBot, at equal seconds, too. Games run in processes of one core each.
+Rows with the mark `equal_seconds` are of opponents with as many iterations as fit in our seconds a
+move, of the fewest simulations before self-play and of the most after it; "ISMCTS" is our own
+information set MCTS with the same belief as PimBot. Games run in processes of one core each.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ RESULTS = Path(__file__).parent / "results"
 
 LONG, LONGER = 100, 1_000
 """PimBots of more iterations play last. On the learning curve there are none, but up to the second
-number against the network before self-play, which plays its likeliest actions then."""
+number against the network before self-play, whose searches look ahead then."""
 
 COLUMNS = (
     "opponent",
     "opponent_iterations",
     "equal_seconds",
     "sims",
-    "plays",
+    "search",
     "network",
     "train_steps",
     "train_seconds",
@@ -123,20 +123,22 @@ def main(
         if chosen.curve_games:
             if chosen.greedy_steps and not step:
                 play([Point("PimBot", n, 0, step, chosen.curve_games) for n in short])
-            for likeliest in chosen.likeliest:
-                most = LONGER if likeliest and not step else LONG
+            for look in chosen.look:
+                most = LONGER if look and not step else LONG
                 play(
                     [
-                        Point("PimBot", n, least, step, chosen.curve_games, likeliest=likeliest)
+                        Point("PimBot", n, least, step, chosen.curve_games, look=look)
                         for n in chosen.iterations
                         if n <= most
                     ]
                 )
+            if chosen.equal and not step:
+                play(match.equal_seconds(path, 0, least, chosen.look[-1], chosen.curve_games))
     last = max(files)
     points = [
-        Point("PimBot", n, s, last, chosen.games, likeliest=likeliest)
+        Point("PimBot", n, s, last, chosen.games, look=look)
         for s in chosen.simulations
-        for likeliest in chosen.likeliest
+        for look in chosen.look
         for n in chosen.iterations
     ]
     for s in chosen.simulations:
@@ -144,7 +146,8 @@ def main(
     if more := [point for point in points if point.iterations > LONG]:
         play(more)
     if chosen.equal:
-        play(match.equal_seconds(files[last], last))
+        most = max(chosen.simulations)
+        play(match.equal_seconds(files[last], last, most, chosen.look[-1], chosen.games))
     report.extra["complete"] = True
     save()
     return report
@@ -157,17 +160,17 @@ def _figure(rows: list[dict[str, Any]], settings: Settings) -> Any:
     figure = Figure(figsize=(5, 4), layout="constrained")
     axes = figure.subplots()
     last = max(row["train_steps"] for row in rows)
-    shown = [(0, "likeliest")]
-    shown += [(s, how) for s in settings.simulations for how in ("average", "likeliest")]
-    for s, plays in shown:
-        key = s, plays, last if s else 0, "PimBot", False
-        fields = ("sims", "plays", "train_steps", "opponent", "equal_seconds")
+    shown = [(0, "none")]
+    shown += [(s, how) for s in settings.simulations for how in ("sog", "sog, look")]
+    for s, search in shown:
+        key = s, search, last if s else 0, "PimBot", False
+        fields = ("sims", "search", "train_steps", "opponent", "equal_seconds")
         mine = [r for r in rows if tuple(r[field] for field in fields) == key]
         if not mine:
             continue
         x, y = [r["opponent_iterations"] for r in mine], np.array([r["win"] for r in mine])
         ends = [y - [r["low"] for r in mine], np.array([r["high"] for r in mine]) - y]
-        name = f"SoG({s}, 1), {plays}" if s else "greedy moves"
+        name = f"SoG({s}, 1){search[3:]}" if s else "greedy moves"
         axes.errorbar(x, y, np.maximum(ends, 0), fmt="o-", capsize=3, label=name)
     axes.plot(list(WIN_PAPER), list(WIN_PAPER.values()), "k--", label="SoG(400, 1), paper")
     axes.set(xscale="log", ylim=(0, 100), xlabel="PimBot's iterations", ylabel="wins in %")

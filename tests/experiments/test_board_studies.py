@@ -25,8 +25,8 @@ from experiments.sog_connect_four._board import (
 )
 from experiments.sog_connect_four._mirror import both_ways
 from experiments.sog_connect_four._study import judged, random_games
-from experiments.sog_scotland_yard import main
-from experiments.sog_scotland_yard._matches import Players
+from experiments.sog_scotland_yard import _matches, main
+from experiments.sog_scotland_yard._matches import Matches, Players, Point
 from experiments.sog_scotland_yard._settings import QUICK
 from jaxsolve import agents, nets
 
@@ -152,3 +152,20 @@ def test_the_match_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pyt
     again = main(True, tmp_path, settings=SMALL, say=lambda _: None)
     same = {k: v for k, v in row.items() if "seconds" not in k}
     assert same == {k: v for k, v in again.rows[0].items() if "seconds" not in k}
+
+
+def test_opponents_think_as_long_as_ours_and_no_longer_when_a_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Ours takes .5 s, 100 iterations of PimBot .02 s and of ISMCTS 1 s; then machines are slow."""
+    seconds = {"PimBot": 0.02, "ISMCTS": 1.0}
+
+    def first(_: str, __: Path, point: Point, ___: int, agent: int) -> float:
+        return seconds[point.opponent] if agent else 0.5
+
+    monkeypatch.setattr(_matches, "seconds_of", first)
+    found = Matches(SMALL, tmp_path).equal_seconds(Path("none"), 0, 8, look=True, count=4)
+    kinds = [(p.opponent, p.iterations, p.sims, p.look, p.equal, p.games) for p in found]
+    assert kinds == [("PimBot", 2500, 8, True, True, 4), ("ISMCTS", 50, 8, True, True, 4)]
+    monkeypatch.setattr(_matches, "seconds_of", lambda *_: 9.0)
+    assert Matches(SMALL, tmp_path).equal_seconds(Path("none"), 0, 8, True, 4) == found
