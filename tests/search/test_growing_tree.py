@@ -324,32 +324,6 @@ def test_growth_below_a_focus():
     assert where.actor[where.children[where.children[0, 1], 0]] == 0
 
 
-def test_a_prior_is_asked_about_the_beliefs_that_are_there():
-    """At the root those it starts with, and after even play, which tells nothing, the same."""
-    ranges = jnp.asarray([[1.0, 0.5, 0.1], [0.2, 0.2, 0.6]])
-    weights = jnp.asarray([1.0, 2.0, 3.0])
-
-    @jax.tree_util.Partial
-    def telling(state: Any, beliefs: Any) -> Any:
-        first = beliefs @ weights  # [F, 2]
-        return jnp.stack([first, jnp.ones_like(first)], 1)[..., :1] * jnp.ones(3)
-
-    path = jnp.asarray([0, -1], jnp.int32)
-    found = _search(
-        small(simulations=1, longest_path=2),
-        tilted(3),
-        jnp.int32(0),
-        ranges,
-        jax.random.key(0),
-        path_to_focus=path,
-        prior=telling,
-    )
-    first = (ranges[0] / ranges[0].sum()) @ weights
-    assert abs(first - 2) > 0.1  # of even beliefs
-    for n in (0, int(found.focus)):
-        np.testing.assert_allclose(found.growth.prior[n, 0], first / (first + 1), atol=1e-6)
-
-
 @pytest.mark.parametrize("pending", [0, 1])
 def test_selection_is_half_puct_and_half_the_average(pending: int):
     """Against the formula in numpy, for one hand at the root; a pending simulation is a loss."""

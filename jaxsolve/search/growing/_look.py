@@ -15,7 +15,21 @@ from jaxsolve.types import Array
 from jaxsolve.values import scaled_values
 
 SUREST = 0.995
-"""What an action is worth at most, so that one that is not quite lost or won still counts."""
+"""Values beyond it, of either sign, count as it: nobody's chance is less than 1 in 400."""
+
+
+def by_odds(prior: Array, value: Array, legal: Array, temperature: Array | float) -> Array:
+    """Returns a prior times exp(atanh(value) / temperature), normalised.
+
+    Args:
+        prior: float [A, H], >= 0.
+        value: float [A, H], what actions are worth, in units of the largest payoff.
+        legal: bool [A, H].
+        temperature: > 0.
+    """
+    odds = jnp.arctanh(jnp.clip(value, -SUREST, SUREST)) / temperature
+    most = odds.max(0, where=legal, initial=-jnp.inf)
+    return normalise(jnp.where(legal, prior * jnp.exp(jnp.minimum(odds - most, 0)), 0), legal)
 
 
 def looked(
@@ -28,7 +42,7 @@ def looked(
     prior: Array,
     scale: Array,
 ) -> Array:
-    """Returns float [A, H], a prior times exp(atanh(v) / look), v the worth of each action.
+    """Returns float [A, H], a prior by the odds of what each action is worth.
 
     Args:
         search: options; `look` is the temperature.
@@ -54,7 +68,5 @@ def looked(
     found = jnp.pad(jnp.moveaxis(found, 0, 1), ((0, 0), (0, 1), (0, 0)))
     gains, _ = action_values(transitions, row, actor, found, flow, hands, hands)
     unit = transitions.weights.against(public, reach)[actor] * scale
-    worth = jnp.where(unit > 0, gains / jnp.where(unit > 0, unit, 1), 0)
-    odds = jnp.arctanh(jnp.clip(worth, -SUREST, SUREST)) / search.look
-    most = odds.max(0, where=legal, initial=-jnp.inf)
-    return normalise(jnp.where(legal, prior * jnp.exp(jnp.minimum(odds - most, 0)), 0), legal)
+    value = jnp.where(unit > 0, gains / jnp.where(unit > 0, unit, 1), 0)
+    return by_odds(prior, value, legal, search.look)
