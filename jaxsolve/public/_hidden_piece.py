@@ -102,7 +102,7 @@ class Tables(NamedTuple):
         parents_of: int16 [T, C, 2, H, M].
         child_of_action: int16 [T, A, H, 1].
         child_of_waiting: int16 [T, H, C].
-        merges: bool [T].
+        renumbers: bool [T], where player 0 acts: the number changes or is shown.
     """
 
     actor: Array
@@ -112,7 +112,7 @@ class Tables(NamedTuple):
     parents_of: Array
     child_of_action: Array
     child_of_waiting: Array
-    merges: Array
+    renumbers: Array
 
 
 @jax.tree_util.register_dataclass
@@ -190,7 +190,7 @@ class HiddenPieceModel:
             possible=jnp.stack([first, second], 1),
             scale=jnp.full(len(weight), self.rules.scale, weight.dtype),
             size=jnp.zeros(len(store.kind), jnp.int32),
-            merges=tables.merges[store.kind],
+            renumbers=tables.renumbers[store.kind],
         )
 
     def open(self, store: HiddenStore, public: Array, new: Array, go: Array) -> tuple[Any, Array]:
@@ -445,6 +445,5 @@ def _tables(moves: MoveTables, children: int, digits: tuple[int, ...]) -> Tables
     waiting[waits] = np.arange(children) * hands + number[:, None]
     small = np.int16 if max(pairs, codes) < 1 << 15 else np.int32
     tables = (child, after, source, parents, own[..., None], waiting)
-    merges = (parents[..., 1:] < pairs).any((1, 2, 3, 4))
-    arrays = [jnp.asarray(x, small) for x in tables] + [jnp.asarray(merges)]
+    arrays = [jnp.asarray(x, small) for x in tables] + [jnp.asarray(actor == 0)]
     return Tables(jnp.asarray(actor, jnp.int32), *arrays)

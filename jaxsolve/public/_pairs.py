@@ -63,8 +63,14 @@ class PairPayoffs(Protocol):
         """Returns float [], of an action and a pair, int32 [] each."""
         ...
 
-    def values(self, row: Array, reach: Array) -> Array:
-        """Returns float [2, A, H], counterfactual values of both for reaches [2, A, H]."""
+    def values(self, row: Array, first: Array, second: Array) -> Array:
+        """Returns float [2, A, H], counterfactual values of both players.
+
+        Args:
+            row: int32 [], the public state.
+            first: float [A or 1, H], reach of player 0 for each action, or for all alike.
+            second: float [A or 1, H], of player 1.
+        """
         ...
 
 
@@ -177,16 +183,16 @@ class DensePayoffs:
         found: Array = self.pairs[row, action, first, second]
         return found
 
-    def values(self, row: Array, reach: Array) -> Array:
+    def values(self, row: Array, first: Array, second: Array) -> Array:
         """See `PairPayoffs`."""
         h0, h1 = self.pairs.shape[2:]
         pay = take(self.pairs[..., 0] if h1 == 1 else self.pairs, row)
         if h1 == 1:
-            one, two = pay * reach[1, :, :1], -(pay * reach[0, :, :h0]).sum(1)
-            return _stacked(reach.shape[-1], one, two[:, None])
-        one = (pay * reach[1, :, None, :h1]).sum(2)
-        two = -(pay * reach[0, :, :h0, None]).sum(1)
-        return _stacked(reach.shape[-1], one, two)
+            met = pay @ first[0, :h0] if len(first) == 1 else (pay * first[:, :h0]).sum(1)
+            return _stacked(first.shape[-1], pay * second[:, :1], -met[:, None])
+        one = (pay * second[:, None, :h1]).sum(2)
+        two = -(pay * first[:, :h0, None]).sum(1)
+        return _stacked(first.shape[-1], one, two)
 
 
 @jax.tree_util.register_dataclass
@@ -209,13 +215,13 @@ class OuterPayoffs:
         ).sum()
         return found
 
-    def values(self, row: Array, reach: Array) -> Array:
+    def values(self, row: Array, first: Array, second: Array) -> Array:
         """See `PairPayoffs`."""
         one, two = self.first[row], self.second[row]
         h0, h1 = one.shape[-1], two.shape[-1]
-        mine = (one * (two * reach[1, :, None, :h1]).sum(-1, keepdims=True)).sum(1)
-        theirs = -(two * (one * reach[0, :, None, :h0]).sum(-1, keepdims=True)).sum(1)
-        return _stacked(reach.shape[-1], mine, theirs)
+        mine = (one * (two * second[:, None, :h1]).sum(-1, keepdims=True)).sum(1)
+        theirs = -(two * (one * first[:, None, :h0]).sum(-1, keepdims=True)).sum(1)
+        return _stacked(first.shape[-1], mine, theirs)
 
 
 def _stacked(hands: int, first: Array, second: Array) -> Array:

@@ -59,8 +59,9 @@ class Transitions(NamedTuple):
         possible: bool [K, 2, H].
         scale: [K], the largest payoff below.
         size: int32 [K], public states below, this one included.
-        merges: bool [K], whether several pairs lead to one private state of a child; None: they may
-            in every row.
+        renumbers: bool [K], False wherever the player with fewer private states acts, and promises
+            that one action of each leads to a private state of a child, and that those of the
+            player who waits have the same numbers in every child. None promises nothing.
     """
 
     actor: Any
@@ -75,7 +76,7 @@ class Transitions(NamedTuple):
     possible: Any
     scale: Any
     size: Any
-    merges: Any = None
+    renumbers: Any = None
 
     @property
     def num_children(self) -> int:

@@ -449,6 +449,7 @@ def test_a_leaf_of_perfect_information_is_asked_about_once():
         ({"simulations": 5, "per_update": 0.0}, "must be positive"),
         ({"simulations": 5, "top": 0}, "must be positive"),
         ({"simulations": 5, "tile": 0}, "must be positive"),
+        ({"simulations": 5, "ask_every": 0}, "must be positive"),
     ],
 )
 def test_bad_options(options: dict[str, Any], message: str):

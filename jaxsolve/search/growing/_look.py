@@ -66,7 +66,7 @@ def looked(
     found = scaled_values(problem.value, asked, reaches)
     found = jnp.where(child[:, None, None] >= 0, found * transitions.factor[row][:, None, None], 0)
     found = jnp.pad(jnp.moveaxis(found, 0, 1), ((0, 0), (0, 1), (0, 0)))
-    gains, _ = action_values(transitions, row, actor, found, flow, hands, hands)
+    gains, _ = action_values(transitions, row, actor, list(found), flow, hands, hands)
     unit = transitions.weights.against(public, reach)[actor] * scale
     value = jnp.where(unit > 0, gains / jnp.where(unit > 0, unit, 1), 0)
     return by_odds(prior, value, legal, search.look)

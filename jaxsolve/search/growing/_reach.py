@@ -19,22 +19,23 @@ def action_reach_of(
 ) -> Array:
     """Returns float [I, 2, A + 1, H], own reaches under a policy, in place of others."""
     transitions = search.model.transitions(growth.store)
+    hands = transitions.weights.hands
 
     def one(n: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
         action_reach, reach = carry
         actor = transitions.actor[growth.row[n]]
 
-        def play(actor: Any, own: int, _: int, action_reach: Array) -> Array:
-            flow = reach[actor, :own] * rows_of(policy, n, own)
+        def play(actor: Any, own: int, _: int, action_reach: Array, n: Array) -> Array:
+            flow = reach[actor, :own] * rows_of(policy, n, hands=own)
             return put_rows(action_reach, flow, n, actor)
 
         action_reach = put_rows(action_reach, reach[1 - actor], n, 1 - actor)
-        action_reach = by_actor(transitions.weights.hands, actor, play, action_reach)
+        action_reach = by_actor(hands, actor, play, action_reach, n)
         after = jnp.minimum(n + 1, len(policy) - 1)
         up, child = growth.up[after], growth.step[after]
         row = growth.row[up]
-        merges = None if transitions.merges is None else transitions.merges[row]
-        return action_reach, reach_at(transitions, action_reach, up, row, child, merges)
+        renumbers = None if transitions.renumbers is None else transitions.renumbers[row]
+        return action_reach, reach_at(transitions, action_reach, up, row, child, renumbers)
 
     return jax.lax.fori_loop(0, shared_max(growth.num_opened), one, (action_reach, start))[0]
 
@@ -51,7 +52,7 @@ def reach_at(
     up: Array,
     row: Array,
     child: Array,
-    merges: Array | None = None,
+    renumbers: Array | None = None,
 ) -> Array:
     """Returns float [2, H], own reaches at a child of an opened public state.
 
@@ -61,27 +62,35 @@ def reach_at(
         up: int32 [], the opened public state.
         row: int32 [], its row.
         child: int32 [], which child of it.
-        merges: bool [], whether several pairs lead to one private state of the child; None: they
-            may. A batch is read in one way, with several where any of it needs that.
+        renumbers: bool [], of the row; None: it may. A batch is read in one way, pair by pair where
+            any of it needs that.
     """
     child = jnp.minimum(child, transitions.num_children - 1)
     # Out of the whole array at once: a row of it is much larger than what is read.
     flat, most = action_reach.reshape(len(action_reach), 2, -1), transitions.num_hands
+    sizes = transitions.weights.hands
 
-    def summed(origins: int | None) -> Array:
-        def one(player: int, hands: int) -> Array:
-            source = transitions.parents_of[row, child, player, slice(hands)][:, :origins]
-            found = entries(flat, up, player, source).sum(-1)
-            return jnp.pad(found, (0, most - hands))
+    def summed(player: int, hands: int, origins: int | None) -> Array:
+        source = transitions.parents_of[row, child, player, slice(hands)][:, :origins]
+        return entries(flat, up, player, source).sum(-1)
 
-        return jnp.stack([one(player, n) for player, n in enumerate(transitions.weights.hands)])
+    def padded(parts: Any) -> Array:
+        return jnp.stack([jnp.pad(x, (0, most - len(x))) for x in parts])
 
-    if merges is None:
-        return summed(None)
-    some = shared_max(merges.astype(jnp.int32)) > 0
+    def moved() -> Array:
+        return padded(summed(player, n, None) for player, n in enumerate(sizes))
+
+    def kept() -> Array:
+        many = sizes.index(max(sizes))
+        stays = rows_of(action_reach, up, many, 0, hands=max(sizes))
+        goes = summed(1 - many, min(sizes), 1)
+        return padded((goes, stays) if many else (stays, goes))
+
+    if renumbers is None:
+        return moved()
+    some = shared_max(renumbers.astype(jnp.int32)) > 0
     found: Array = jax.lax.platform_dependent(
-        cpu=lambda: jax.lax.cond(some, lambda: summed(None), lambda: summed(1)),
-        default=lambda: summed(None),
+        cpu=lambda: jax.lax.cond(some, moved, kept), default=moved
     )
     return found
 

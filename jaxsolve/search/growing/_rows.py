@@ -27,7 +27,7 @@ def _shared_max(size: int, batched: Any, number: Array) -> tuple[Array, bool]:
     return (number.max() if batched[0] else number), False
 
 
-def by_actor(hands: tuple[int, int], actor: Array, body: Callable[..., T], carry: T) -> T:
+def by_actor(hands: tuple[int, int], actor: Array, body: Callable[..., T], carry: T, n: Array) -> T:
     """Returns what `body` makes of `carry` for the player who acts.
 
     Where one player has fewer private states, a public state of theirs has a program of its own,
@@ -39,24 +39,33 @@ def by_actor(hands: tuple[int, int], actor: Array, body: Callable[..., T], carry
     Args:
         hands: private states of both players.
         actor: int32 [].
-        body: (actor, private states of the actor, of who waits, carry) -> carry; the actor is an
-            int where it is known beforehand.
+        body: (actor, private states of the actor, of who waits, carry, n) -> carry; the actor is an
+            int where it is known beforehand. It reads what it needs by the n that it is given: the
+            compiler takes out of a loop what the loop does not change, and both programs would run
+            always but for this number, which seems to change.
         carry: a pytree of arrays.
+        n: int32 [], the opened public state.
     """
     few, many = sorted(hands)
     if few == many:
-        return body(actor, many, many, carry)
+        return body(actor, many, many, carry, n)
     most = hands.index(many)
 
-    def alike(actor: Array, carry: T) -> T:
-        return body(actor, many, many, carry)
+    def alike(actor: Array, carry: T, n: Array) -> T:
+        return body(actor, many, many, carry, n)
 
-    def apart(actor: Array, carry: T) -> T:
+    def apart(actor: Array, carry: T, n: Array) -> T:
         wide = shared_max((actor == most).astype(jnp.int32))
-        carry = jax.lax.fori_loop(0, wide, lambda _, x: body(actor, many, many, x), carry)
-        return jax.lax.fori_loop(0, 1 - wide, lambda _, x: body(1 - most, few, many, x), carry)
 
-    found: T = jax.lax.platform_dependent(actor, carry, cpu=apart, default=alike)
+        def run(actor: int | Array, own: int, other: int, count: Array, carry: T) -> T:
+            def turn(i: Array, carry: T) -> T:
+                return body(actor, own, other, carry, n + jnp.minimum(i, 0))
+
+            return jax.lax.fori_loop(0, count, turn, carry)
+
+        return run(1 - most, few, many, 1 - wide, run(actor, many, many, wide, carry))
+
+    found: T = jax.lax.platform_dependent(actor, carry, n, cpu=apart, default=alike)
     return found
 
 
@@ -73,18 +82,18 @@ def entries(array: Array, *at: Any) -> Array:
     return found
 
 
-def rows_of(arrays: Any, n: Array, hands: int | None = None) -> Any:
-    """Returns the entries of one public state, of its first private states if not all."""
+def rows_of(arrays: Any, *at: Any, hands: int | None = None) -> Any:
+    """Returns the entries at [*at, ...], in bounds; of the first private states, if not of all."""
 
     def one(x: Array) -> Array:
-        sizes = (*x.shape[1:-1], x.shape[-1] if hands is None else hands)
-        found = jax.lax.dynamic_slice(x, (n, *(0,) * (x.ndim - 1)), (1, *sizes))
-        return found.reshape(sizes)
+        sizes = (*x.shape[len(at) : -1], x.shape[-1] if hands is None else hands)
+        start = (*at, *(0,) * (x.ndim - len(at)))
+        return jax.lax.dynamic_slice(x, start, (*(1,) * len(at), *sizes)).reshape(sizes)
 
     return jax.tree.map(one, arrays)
 
 
-def put_rows(arrays: Any, rows: Any, *at: Array) -> Any:
+def put_rows(arrays: Any, rows: Any, *at: Any) -> Any:
     """Returns the arrays with other entries from [*at, 0, ...] on, in bounds."""
 
     def one(x: Array, row: Array) -> Array:

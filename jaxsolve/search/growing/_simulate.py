@@ -194,12 +194,12 @@ def _shares(numbers: Array, present: Array) -> Array:
     return jnp.where(sum_ > 0, mine / jnp.where(sum_ > 0, sum_, 1), even)
 
 
-def count_visits(growth: Growth, visit: Visit) -> Growth:
-    """Returns the tree with a simulation counted."""
+def count_visits(growth: Growth, visit: Visit, several: Array) -> Growth:
+    """Returns the tree with a simulation counted, as pending, too, if `several` is 1 and not 0."""
     at = (visit.nodes, visit.actions, visit.hands)
     return growth._replace(
         visits=growth.visits.at[at].add(1, mode="drop"),
-        pending=growth.pending.at[at].add(1, mode="drop"),
+        pending=growth.pending.at[at].add(several.astype(growth.pending.dtype), mode="drop"),
     )
 
 

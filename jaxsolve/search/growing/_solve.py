@@ -95,6 +95,7 @@ def growing_search(
     skip_solved: bool = False,
     warm: float | None = None,
     look: float | None = None,
+    ask_every: int = 1,
 ) -> GrowingSearch:
     """Returns the options of GT-CFR(s, c), checked.
 
@@ -126,6 +127,10 @@ def growing_search(
             is worth, in units of the largest payoff. None, as in the paper, for no such look. In a
             game of perfect information with `top=1`, where a simulation asks about one leaf, this
             asks about as many as there are children.
+        ask_every: iterations of CFR from one question about all leaves to the next. New leaves are
+            asked about at once; in between a leaf keeps what was said of each private state, times
+            what the opponent's reach is now. 1 in the paper. In a game of perfect information,
+            where no range changes an answer, a leaf is asked about once.
 
     Raises:
         ValueError: a number that is not positive, s not a multiple of ceil(c), a capacity less than
@@ -133,10 +138,10 @@ def growing_search(
     """
     if isinstance(model, PublicTable):
         model = listed_model(model)
-    if per_update <= 0 or min(simulations, tile) < 1 or (top is not None and top < 1):
+    if per_update <= 0 or min(simulations, tile, ask_every, 1 if top is None else top) < 1:
         raise ValueError(
-            f"simulations={simulations}, per_update={per_update}, top={top} and tile={tile} must "
-            "be positive"
+            f"simulations={simulations}, per_update={per_update}, top={top}, tile={tile} and "
+            f"ask_every={ask_every} must be positive"
         )
     per_round = math.ceil(per_update)
     if simulations % per_round:
@@ -169,6 +174,7 @@ def growing_search(
         skip_solved,
         None if warm is None else float(warm),
         None if look is None else float(look),
+        None if ask_every == 1 else jnp.int32(ask_every),
     )
 
 
@@ -230,11 +236,16 @@ def grow(
     def simulation(number: Array, state: SearchState) -> SearchState:
         return expand(search, problem, state, jax.random.fold_in(key, number))
 
+    def clear(_: Any, pending: Array) -> Array:
+        return jnp.zeros_like(pending)
+
     def one(number: Array, carry: tuple[SearchState, T]) -> tuple[SearchState, T]:
         state, log = jax.lax.fori_loop(0, search.updates_per_round, regrets, carry)
         low = number * search.simulations_per_round
         state = jax.lax.fori_loop(low, low + search.simulations_per_round, simulation, state)
-        pending = jnp.zeros_like(state.growth.pending)
+        # Of one simulation alone nothing is counted as pending, and clearing takes long.
+        several = jnp.minimum(search.simulations_per_round - 1, 1)
+        pending = jax.lax.fori_loop(0, several, clear, state.growth.pending)
         return state._replace(growth=state.growth._replace(pending=pending)), log
 
     return jax.lax.fori_loop(0, search.rounds, one, (state, log))
@@ -268,7 +279,11 @@ def begin(
     worth = jnp.zeros((search.capacity, 2, width + 1, hands), dtype)
     half = jnp.full((2, 2, hands), 0.5, dtype)
     both = jnp.zeros((2, hands), dtype)
-    likely = None if prior is None else jnp.zeros((search.capacity, actions, width + 1), dtype)
+    known = None
+    if hands == 1 or search.ask_every is not None:
+        shape = search.capacity, actions, width + 1
+        likely = jnp.zeros(shape, dtype) if hands == 1 and prior is not None else None
+        known = Known(worth, likely)
     state = SearchState(
         iteration=zero,
         growth=growth,
@@ -286,7 +301,7 @@ def begin(
         root_value_sum=both,
         start=both,
         weight=both[0, 0],
-        known=Known(worth, likely) if hands == 1 else None,
+        known=known,
         asked=zero,
     )
     pair = jnp.zeros(2, jnp.int32)

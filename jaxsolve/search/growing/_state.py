@@ -37,6 +37,7 @@ class GrowingSearch:
         skip_solved: simulations pass by what is open to its ends.
         warm: regrets of a public state that is opened, in units of its prior; None for none.
         look: temperature of what children are worth in its prior; None for no such look.
+        ask_every: iterations from one question about all leaves to the next; None for 1.
     """
 
     model: PublicModel
@@ -51,14 +52,16 @@ class GrowingSearch:
     skip_solved: bool = dataclasses.field(default=False, metadata={"static": True})
     warm: Any = None
     look: Any = None
+    ask_every: Any = None
 
 
 class Known(NamedTuple):
-    """What no range changes of a leaf, in games of perfect information.
+    """What was said of leaves when they were asked about last; no range changes it where H is 1.
 
     Attributes:
-        values: float [I, 2, C + 1, 1].
-        prior: float [I, A, C + 1], of the actor there, not normalised; None without a prior.
+        values: float [I, 2, C + 1, H], per unit of the opponent's reach.
+        prior: float [I, A, C + 1], of the actor there, not normalised; None without a prior, and
+            where it is not kept.
     """
 
     values: Array
@@ -88,7 +91,7 @@ class SearchState(NamedTuple):
         root_value_sum: float [2, H], sum over iterations of counterfactual values there.
         start: float [2, H], sum over iterations of own reaches at the focus.
         weight: float [], of all iterations so far. All sums decay alike.
-        known: what is asked about leaves once, or None.
+        known: answers about leaves that are kept, or None.
         asked: int32 [].
     """
 

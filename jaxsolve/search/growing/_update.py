@@ -8,7 +8,8 @@ children count with the probability of the chance moves in between.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -21,7 +22,9 @@ from jaxsolve.search.growing._state import GrowingSearch, Known, SearchProblem, 
 from jaxsolve.search.growing._tree import Growth
 from jaxsolve.tree import take
 from jaxsolve.types import Array
-from jaxsolve.values import scaled_values
+from jaxsolve.values import normalised, scaled_values
+
+T = TypeVar("T")
 
 
 class Sums(NamedTuple):
@@ -82,49 +85,104 @@ def _sum_ranges(
 
 def _leaves(search: GrowingSearch, problem: SearchProblem, state: SearchState) -> SearchState:
     """Returns the search with the values of the leaves under the reaches of the moment."""
+    if search.ask_every is not None and state.total.shape[-1] > 1:
+        again = state.iteration % search.ask_every == 0
+        state = ask(search, problem, state, jnp.where(again, 0, state.growth.fresh))
     growth = state.growth
     transitions = search.model.transitions(growth.store)
-    width, tile, size = growth.num_children, search.tile, len(growth.leaf)
-    leaf, late = (growth.leaf, 0) if transitions.merges is None else _parted(transitions, growth)
-    early = growth.num_leaves - late
-    first_tiles, last_tiles = (shared_max((n + tile - 1) // tile) for n in (early, late))
 
-    def one(t: Array, child_values: Array) -> Array:
-        first, merges = t * tile, None
-        there = first + jnp.arange(tile) < early
-        if transitions.merges is not None:
-            merges = t >= first_tiles
-            first = jnp.where(merges, size - (t - first_tiles + 1) * tile, first)
-            there = jnp.where(merges, first + jnp.arange(tile) >= size - late, there)
-        codes = jax.lax.dynamic_slice_in_dim(leaf, first, tile)
-        here, child = codes // width, codes % width
-        row = growth.row[here]
-        public = jnp.maximum(transitions.child[row, child], 0)
-        reach = jax.vmap(
-            lambda n, r, k: reach_at(transitions, state.action_reach, n, r, k, merges)
-        )(here, row, child)
+    def one(leaves: Leaves, child_values: Array) -> Array:
+        reach = leaves.reach(transitions, state.action_reach)
         if state.known is not None:
-            found = state.known.values[here, :, child] * reach[:, ::-1]
+            possible = transitions.possible[leaves.public]
+            mass = jnp.where(possible, reach, 0).sum(-1)[:, ::-1, None]
+            found = state.known.values[leaves.up, :, leaves.child] * mass
         else:
-            asked = search.model.public_state(growth.store, public)
+            asked = search.model.public_state(growth.store, leaves.public)
             found = scaled_values(problem.value, asked, reach)
-        found = found * transitions.factor[row, child][:, None, None]
-        there = jnp.where(there, here, len(growth.row))
-        return child_values.at[there, :, child].set(found, mode="drop")
+        found = found * transitions.factor[leaves.row, leaves.child][:, None, None]
+        return child_values.at[leaves.into, :, leaves.child].set(found, mode="drop")
 
-    child_values = jax.lax.fori_loop(0, first_tiles + last_tiles, one, state.child_values)
+    child_values = _over_leaves(transitions, growth, None, search.tile, one, state.child_values)
     asked = growth.num_leaves if state.known is None else 0
     return state._replace(child_values=child_values, asked=state.asked + asked)
 
 
-def _parted(transitions: Transitions, growth: Growth) -> tuple[Array, Array]:
-    """Returns the leaves in another order, and how many come from the end on.
+class Leaves(NamedTuple):
+    """Some leaves of a tree, one after another (T of them).
 
-    Those are the ones below rows in which pairs merge; the others come first.
+    Attributes:
+        up: int32 [T], the parent.
+        child: int32 [T], which child of it.
+        row: int32 [T], of the parent.
+        public: int32 [T], number of the public state.
+        into: int32 [T], the parent, and one that is not there where no leaf is left.
+        renumbers: bool [], see `reach_at`.
+    """
+
+    up: Array
+    child: Array
+    row: Array
+    public: Array
+    into: Array
+    renumbers: Array | None
+
+    def reach(self, transitions: Transitions, action_reach: Array) -> Array:
+        """Returns float [T, 2, H], own reaches."""
+
+        def one(up: Array, row: Array, child: Array) -> Array:
+            return reach_at(transitions, action_reach, up, row, child, self.renumbers)
+
+        return jax.vmap(one)(self.up, self.row, self.child)
+
+
+def _over_leaves(
+    transitions: Transitions,
+    growth: Growth,
+    first: Array | None,
+    tile: int,
+    one: Callable[[Leaves, T], T],
+    carry: T,
+) -> T:
+    """Returns the carry of a loop over the leaves from number `first` on, a tile at a time."""
+    width, size = growth.num_children, len(growth.leaf)
+    leaf, late = growth.leaf, jnp.zeros_like(growth.num_leaves)
+    early = growth.num_leaves if first is None else growth.num_leaves - first
+    if transitions.renumbers is not None:
+        leaf, late = _parted(transitions, growth, first)
+        first, early = None, early - late
+    first_tiles, last_tiles = (shared_max((n + tile - 1) // tile) for n in (early, late))
+
+    def some(t: Array, carry: T) -> T:
+        low, renumbers = t * tile, None
+        there = low + jnp.arange(tile) < early
+        if transitions.renumbers is not None:
+            renumbers = t >= first_tiles
+            low = jnp.where(renumbers, size - (t - first_tiles + 1) * tile, low)
+            there = jnp.where(renumbers, low + jnp.arange(tile) >= size - late, there)
+        if first is None:
+            codes = jax.lax.dynamic_slice_in_dim(leaf, low, tile)
+        else:
+            codes = leaf[jnp.minimum(first + low + jnp.arange(tile), size - 1)]
+        up, child = codes // width, codes % width
+        row = growth.row[up]
+        public = jnp.maximum(transitions.child[row, child], 0)
+        into = jnp.where(there, up, len(growth.row))
+        return one(Leaves(up, child, row, public, into, renumbers), carry)
+
+    return jax.lax.fori_loop(0, first_tiles + last_tiles, some, carry)
+
+
+def _parted(transitions: Transitions, growth: Growth, first: Array | None) -> tuple[Array, Array]:
+    """Returns the leaves from number `first` on in another order, and how many are at the end.
+
+    Those are the ones below rows that renumber private states; the others come first.
     """
     size = len(growth.leaf)
     some = jnp.arange(size) < growth.num_leaves
-    late = transitions.merges[growth.row[growth.leaf // growth.num_children]] & some
+    if first is not None:
+        some &= jnp.arange(size) >= first
+    late = transitions.renumbers[growth.row[growth.leaf // growth.num_children]] & some
     at = jnp.where(late, size - jnp.cumsum(late), jnp.cumsum(some & ~late) - 1)
     at = jnp.where(some, at, size)
     return jnp.zeros_like(growth.leaf).at[at].set(growth.leaf, mode="drop"), late.sum()
@@ -132,32 +190,39 @@ def _parted(transitions: Transitions, growth: Growth) -> tuple[Array, Array]:
 
 def ask_once(search: GrowingSearch, problem: SearchProblem, state: SearchState) -> SearchState:
     """Returns the search with what is known of new leaves, where no range changes it."""
-    if state.known is None:
+    if state.known is None or state.total.shape[-1] > 1:
         return state
-    growth = state.growth
+    return ask(search, problem, state, state.growth.fresh)
+
+
+def ask(
+    search: GrowingSearch, problem: SearchProblem, state: SearchState, first: Array
+) -> SearchState:
+    """Returns the search with answers about the leaves from number `first` on."""
+    growth, hands = state.growth, state.total.shape[-1]
+    assert state.known is not None
     transitions = search.model.transitions(growth.store)
-    width = growth.num_children
-    tile = min(search.tile, search.top or search.tile)
+    tile = search.tile if hands > 1 else min(search.tile, search.top or search.tile)
     sure = jnp.ones((tile, 2, 1), state.total.dtype)
 
-    def one(t: Array, known: Known) -> Known:
-        at = growth.fresh + t * tile + jnp.arange(tile)
-        codes = growth.leaf[jnp.minimum(at, len(growth.leaf) - 1)]
-        here, child = codes // width, codes % width
-        public = jnp.maximum(transitions.child[growth.row[here], child], 0)
-        there = jnp.where(at < growth.num_leaves, here, len(growth.row))
-        asked = search.model.public_state(growth.store, public)
-        values = known.values.at[there, :, child].set(problem.value(asked, sure), mode="drop")
+    def one(leaves: Leaves, known: Known) -> Known:
+        at = leaves.into, slice(None), leaves.child
+        asked = search.model.public_state(growth.store, leaves.public)
+        beliefs = sure
+        if hands > 1:
+            reach = leaves.reach(transitions, state.action_reach)
+            beliefs, _ = normalised(reach, asked.possible)
+        found = jnp.where(asked.possible, problem.value(asked, beliefs), 0)
+        values = known.values.at[at].set(found, mode="drop")
         if problem.prior is None or known.prior is None:
             return Known(values, None)
         # Of a network that is both, the compiler makes one pass.
         given = problem.prior(asked, sure)[:, : known.prior.shape[1], 0]
-        return Known(values, known.prior.at[there, :, child].set(given, mode="drop"))
+        return Known(values, known.prior.at[at].set(given, mode="drop"))
 
-    new = growth.num_leaves - growth.fresh
-    known = jax.lax.fori_loop(0, shared_max((new + tile - 1) // tile), one, state.known)
-    growth = growth._replace(fresh=growth.num_leaves)
-    return state._replace(known=known, growth=growth, asked=state.asked + new)
+    known = _over_leaves(transitions, growth, first, tile, one, state.known)
+    asked = state.asked + growth.num_leaves - first
+    return state._replace(known=known, growth=growth._replace(fresh=growth.num_leaves), asked=asked)
 
 
 def _up(
@@ -183,22 +248,29 @@ def _up(
         """
         arrays = sums.minimizer, sums.policy, sums.total, sums.values
 
-        def load(_: Any, own: int, __: int, acting: Any) -> Any:
-            return put_rows(acting, rows_of(arrays, n, own))
+        def load(_: Any, own: int, __: int, acting: Any, n: Array) -> Any:
+            return put_rows(acting, rows_of(arrays, n, hands=own))
 
         actor = transitions.actor[growth.row[n]]
-        children = rows_of((sums.child_values, sums.value_sum), n)
-        return by_actor(hands, actor, load, acting), children
+        children = tuple(
+            rows_of((sums.child_values, sums.value_sum), n, p, hands=number)
+            for p, number in enumerate(hands)
+        )
+        return by_actor(hands, actor, load, acting, n), children
 
     def one(number: Array, carry: Any) -> Any:
         sums, acting, children, value = carry
         n = size - 1 - number
         row, up, child = growth.row[n], growth.up[n], growth.step[n]
-        child_values, value_sum = children
-        value_sum = jnp.where(mine[:, None, None], value_sum * decay + child_values, value_sum)
+        child_values = [values for values, _ in children]
+        value_sum = sums.value_sum
+        for p, (now, before) in enumerate(children):
+            after = jnp.where(mine[p], before * decay + now, before)
+            value_sum = put_rows(value_sum, after, n, p)
 
-        def back(actor: Any, own: int, other: int, carry: Any) -> Any:
+        def back(actor: Any, own: int, other: int, carry: Any, n: Array) -> Any:
             arrays, value = carry
+            row = growth.row[n]
             reach = rows_of(state.action_reach, n)
             gains, theirs = action_values(transitions, row, actor, child_values, reach, own, other)
             before = jax.tree.map(lambda x: x[..., :own], acting)
@@ -206,7 +278,7 @@ def _up(
             acted = (policy * gains).sum(0)
             both = [jnp.pad(x, (0, value.shape[1] - len(x))) for x in (acted, theirs)]
             value = jnp.stack(in_order(actor, *both))
-            allowed = rows_of(growth.allowed, n, own)
+            allowed = rows_of(growth.allowed, n, hands=own)
             regrets, played = solver.minimizer.update(regrets, step, gains, policy, allowed)
             if search.warm is not None:  # what is not in the tree yet has regrets, too
                 played = normalise(jnp.where(allowed, played, 0), allowed)
@@ -215,11 +287,11 @@ def _up(
             return put_rows(arrays, after, n), value
 
         arrays = sums.minimizer, sums.policy, sums.total, sums.values
-        arrays, value = by_actor(hands, transitions.actor[row], back, (arrays, value))
+        arrays, value = by_actor(hands, transitions.actor[row], back, (arrays, value), n)
         factor = jnp.append(transitions.factor[growth.row[up]], 0)[child]  # 0 at the root
         sums = Sums(
             *arrays,
-            value_sum=put_rows(sums.value_sum, value_sum, n),
+            value_sum=value_sum,
             child_values=sums.child_values.at[up, :, child].set(value * factor),
         )
         return sums, *loaded(sums, jnp.maximum(n - 1, 0), acting), value
@@ -247,22 +319,43 @@ def action_values(
     transitions: Transitions,
     row: Array,
     actor: Any,
-    child_values: Array,
+    child_values: Sequence[Array],
     action_reach: Array,
     own: int,
     other: int,
 ) -> tuple[Array, Array]:
-    """Returns counterfactual values of the actor's actions [A, own], of who waits [other]."""
-    flat = child_values.reshape(2, -1)
+    """Returns counterfactual values of the actor's actions [A, own], of who waits [other].
+
+    Args:
+        transitions: of the model.
+        row: int32 [], the public state.
+        actor: of it.
+        child_values: float [C + 1, H of the player], of each player.
+        action_reach: float [2, A + 1, H]; see `SearchState`.
+        own: private states of the actor.
+        other: of who waits.
+    """
+    most = transitions.num_hands
 
     def summed(player: Any, codes: Array) -> Array:
-        return entries(flat, player, codes).sum(-1)
+        if isinstance(player, int):
+            return entries(child_values[player], codes // most, codes % most).sum(-1)
+        # A 0 that depends on the row, so that this stays in the loop where it is needed.
+        zero = jnp.minimum(row, 0).astype(child_values[0].dtype)
+        wide = [((0, 0), (0, most - x.shape[1])) for x in child_values]
+        padded = [
+            jnp.pad(x, at, constant_values=zero).reshape(-1)
+            for x, at in zip(child_values, wide, strict=True)
+        ]
+        return entries(jnp.stack(padded), player, codes).sum(-1)
 
     mine = summed(actor, transitions.child_of_action[row, :, slice(own)])
-    theirs = summed(1 - actor, transitions.child_of_waiting[row, slice(other)])
+    if transitions.renumbers is not None and own < other:  # who waits keeps their numbers
+        theirs = child_values[1 - actor][:-1].sum(0)
+    else:
+        theirs = summed(1 - actor, transitions.child_of_waiting[row, slice(other)])
     acting, waiting = action_reach[actor, :-1], action_reach[1 - actor, :1]
-    waiting = jnp.broadcast_to(waiting, acting.shape)
-    paid = transitions.payoffs.values(row, jnp.stack(in_order(actor, acting, waiting)))
+    paid = transitions.payoffs.values(row, *in_order(actor, acting, waiting))
     acted, waited = in_order(actor, *paid)
     return mine + acted[:, :own], theirs + waited[:, :other].sum(0)
 
