@@ -57,7 +57,7 @@ def station_features(here: Map, stations: Array, turn: Array) -> Array:
         turn: int [], 0 for Mr X, 1..D.
     """
     apart = jnp.minimum(jnp.asarray(distances_of(here)), FAR)[jnp.maximum(stations, 0)]
-    count, size = apart.shape
+    count = len(apart)
     ranked = list(apart)
     for last in range(count - 1, 0, -1):  # the closest first; `sort` takes longer for so few
         for k in range(last):
@@ -67,11 +67,12 @@ def station_features(here: Map, stations: Array, turn: Array) -> Array:
     due = jnp.arange(1, count + 1) >= turn
     soon = jnp.where(due[:, None], apart, FAR + 1).min(0)
     mover = jnp.where(turn > 0, apart[jnp.maximum(turn - 1, 0)], FAR)
-    near = joined_counts(here).max(0)
-    taken = (jnp.arange(size) == stations[:, None]).any(0)
-    exits = jnp.stack([ranked[0] > 1, ~taken]).astype(jnp.float32) @ near
+    near = jnp.asarray(joined_counts(here).max(0), jnp.float32)
+    every = near.sum(0)
+    away = (ranked[0] > 1).astype(near.dtype) @ near
+    # No two detectives are on one station; those who are nowhere yet are near none.
+    free = every - (near[stations] * (stations >= 0)[:, None]).sum(0)
     parts = [jnp.exp(-x.astype(float)) for x in [*ranked, mover]] + [x / FAR for x in ranked]
     parts += [(soon == k).astype(float) for k in (1, 2, 3)]
-    parts += [exits[0] / 5, (exits[0] == 0).astype(float), exits[1] / 5]
-    parts += [jnp.asarray(near.sum(0) / 5, float)]
+    parts += [away / 5, (away == 0).astype(float), free / 5, every / 5]
     return jnp.stack(parts, -1)

@@ -146,8 +146,10 @@ class ValueNetwork(nn.Module):
         likely = jnp.log1p(beliefs * hands)[..., None]
         first = nn.Dense(width)
         public = nn.Dense(width)(features[..., self.skip :])[..., None, :]
-        known = jnp.concatenate([private, likely], -1)
-        each = [act(first(known[..., p, :n, :]) + player[p] + public) for p, n in enumerate(sizes)]
+        each = []
+        for p, n in enumerate(sizes):
+            known = jnp.concatenate([x[..., p, :n, :] for x in (private, likely)], -1)
+            each.append(act(first(known) + player[p] + public))
         for _ in range(self.depth - 1):
             means = [
                 jnp.einsum("...h,...hw->...w", beliefs[..., p, : sizes[p]], x)
