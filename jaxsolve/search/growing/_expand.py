@@ -6,12 +6,12 @@ import jax
 import jax.numpy as jnp
 
 from jaxsolve.regret import Step, normalise
+from jaxsolve.search.growing._leaves import ask_once
 from jaxsolve.search.growing._look import looked
 from jaxsolve.search.growing._reach import flow_of, reach_at, root_reach
 from jaxsolve.search.growing._simulate import Guide, count_visits, simulate
 from jaxsolve.search.growing._state import GrowingSearch, SearchProblem, SearchState
 from jaxsolve.search.growing._tree import add, add_children, follows, settle
-from jaxsolve.search.growing._update import ask_once
 from jaxsolve.types import Array, PRNGKey
 from jaxsolve.values import normalised
 

@@ -8,23 +8,20 @@ children count with the probability of the chance moves in between.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from jaxsolve.public import Transitions
 from jaxsolve.regret import Step, normalise
-from jaxsolve.search.growing._reach import action_reach_of, reach_at, root_reach
+from jaxsolve.search.growing._leaves import ask_once, leaf_values
+from jaxsolve.search.growing._reach import action_reach_of, root_reach
 from jaxsolve.search.growing._rows import by_actor, entries, in_order, put_rows, rows_of, shared_max
-from jaxsolve.search.growing._state import GrowingSearch, Known, SearchProblem, SearchState
-from jaxsolve.search.growing._tree import Growth
+from jaxsolve.search.growing._state import GrowingSearch, SearchProblem, SearchState
 from jaxsolve.tree import take
 from jaxsolve.types import Array
-from jaxsolve.values import normalised, scaled_values
-
-T = TypeVar("T")
 
 
 class Sums(NamedTuple):
@@ -51,7 +48,7 @@ def update(search: GrowingSearch, problem: SearchProblem, state: SearchState) ->
         mine = (jnp.arange(2) == number) | (not solver.alternating)
         state = _down(search, problem, state)
         state = _sum_ranges(search, problem, state, mine, decay)
-        state = _leaves(search, problem, state)
+        state = leaf_values(search, problem, state)
         return _up(search, problem, state, mine, step, decay)
 
     state = jax.lax.fori_loop(0, 2 if solver.alternating else 1, turn, state)
@@ -83,148 +80,6 @@ def _sum_ranges(
     )
 
 
-def _leaves(search: GrowingSearch, problem: SearchProblem, state: SearchState) -> SearchState:
-    """Returns the search with the values of the leaves under the reaches of the moment."""
-    if search.ask_every is not None and state.total.shape[-1] > 1:
-        again = state.iteration % search.ask_every == 0
-        state = ask(search, problem, state, jnp.where(again, 0, state.growth.fresh))
-    growth = state.growth
-    transitions = search.model.transitions(growth.store)
-
-    def one(leaves: Leaves, child_values: Array) -> Array:
-        reach = leaves.reach(transitions, state.action_reach)
-        if state.known is not None:
-            possible = transitions.possible[leaves.public]
-            mass = jnp.where(possible, reach, 0).sum(-1)[:, ::-1, None]
-            found = state.known.values[leaves.up, :, leaves.child] * mass
-        else:
-            asked = search.model.public_state(growth.store, leaves.public)
-            found = scaled_values(problem.value, asked, reach)
-        found = found * transitions.factor[leaves.row, leaves.child][:, None, None]
-        return child_values.at[leaves.into, :, leaves.child].set(found, mode="drop")
-
-    child_values = _over_leaves(transitions, growth, None, search.tile, one, state.child_values)
-    asked = growth.num_leaves if state.known is None else 0
-    return state._replace(child_values=child_values, asked=state.asked + asked)
-
-
-class Leaves(NamedTuple):
-    """Some leaves of a tree, one after another (T of them).
-
-    Attributes:
-        up: int32 [T], the parent.
-        child: int32 [T], which child of it.
-        row: int32 [T], of the parent.
-        public: int32 [T], number of the public state.
-        into: int32 [T], the parent, and one that is not there where no leaf is left.
-        renumbers: bool [], see `reach_at`.
-    """
-
-    up: Array
-    child: Array
-    row: Array
-    public: Array
-    into: Array
-    renumbers: Array | None
-
-    def reach(self, transitions: Transitions, action_reach: Array) -> Array:
-        """Returns float [T, 2, H], own reaches."""
-
-        def one(up: Array, row: Array, child: Array) -> Array:
-            return reach_at(transitions, action_reach, up, row, child, self.renumbers)
-
-        return jax.vmap(one)(self.up, self.row, self.child)
-
-
-def _over_leaves(
-    transitions: Transitions,
-    growth: Growth,
-    first: Array | None,
-    tile: int,
-    one: Callable[[Leaves, T], T],
-    carry: T,
-) -> T:
-    """Returns the carry of a loop over the leaves from number `first` on, a tile at a time."""
-    width, size = growth.num_children, len(growth.leaf)
-    leaf, late = growth.leaf, jnp.zeros_like(growth.num_leaves)
-    early = growth.num_leaves if first is None else growth.num_leaves - first
-    if transitions.renumbers is not None:
-        leaf, late = _parted(transitions, growth, first)
-        first, early = None, early - late
-    first_tiles, last_tiles = (shared_max((n + tile - 1) // tile) for n in (early, late))
-
-    def some(t: Array, carry: T) -> T:
-        low, renumbers = t * tile, None
-        there = low + jnp.arange(tile) < early
-        if transitions.renumbers is not None:
-            renumbers = t >= first_tiles
-            low = jnp.where(renumbers, size - (t - first_tiles + 1) * tile, low)
-            there = jnp.where(renumbers, low + jnp.arange(tile) >= size - late, there)
-        if first is None:
-            codes = jax.lax.dynamic_slice_in_dim(leaf, low, tile)
-        else:
-            codes = leaf[jnp.minimum(first + low + jnp.arange(tile), size - 1)]
-        up, child = codes // width, codes % width
-        row = growth.row[up]
-        public = jnp.maximum(transitions.child[row, child], 0)
-        into = jnp.where(there, up, len(growth.row))
-        return one(Leaves(up, child, row, public, into, renumbers), carry)
-
-    return jax.lax.fori_loop(0, first_tiles + last_tiles, some, carry)
-
-
-def _parted(transitions: Transitions, growth: Growth, first: Array | None) -> tuple[Array, Array]:
-    """Returns the leaves from number `first` on in another order, and how many are at the end.
-
-    Those are the ones below rows that renumber private states; the others come first.
-    """
-    size = len(growth.leaf)
-    some = jnp.arange(size) < growth.num_leaves
-    if first is not None:
-        some &= jnp.arange(size) >= first
-    late = transitions.renumbers[growth.row[growth.leaf // growth.num_children]] & some
-    at = jnp.where(late, size - jnp.cumsum(late), jnp.cumsum(some & ~late) - 1)
-    at = jnp.where(some, at, size)
-    return jnp.zeros_like(growth.leaf).at[at].set(growth.leaf, mode="drop"), late.sum()
-
-
-def ask_once(search: GrowingSearch, problem: SearchProblem, state: SearchState) -> SearchState:
-    """Returns the search with what is known of new leaves, where no range changes it."""
-    if state.known is None or state.total.shape[-1] > 1:
-        return state
-    return ask(search, problem, state, state.growth.fresh)
-
-
-def ask(
-    search: GrowingSearch, problem: SearchProblem, state: SearchState, first: Array
-) -> SearchState:
-    """Returns the search with answers about the leaves from number `first` on."""
-    growth, hands = state.growth, state.total.shape[-1]
-    assert state.known is not None
-    transitions = search.model.transitions(growth.store)
-    tile = search.tile if hands > 1 else min(search.tile, search.top or search.tile)
-    sure = jnp.ones((tile, 2, 1), state.total.dtype)
-
-    def one(leaves: Leaves, known: Known) -> Known:
-        at = leaves.into, slice(None), leaves.child
-        asked = search.model.public_state(growth.store, leaves.public)
-        beliefs = sure
-        if hands > 1:
-            reach = leaves.reach(transitions, state.action_reach)
-            beliefs, _ = normalised(reach, asked.possible)
-        found = jnp.where(asked.possible, problem.value(asked, beliefs), 0)
-        values = known.values.at[at].set(found, mode="drop")
-        if problem.prior is None or known.prior is None:
-            return Known(values, None)
-        # Of a network that is both, the compiler makes one pass.
-        given = problem.prior(asked, sure)[:, : known.prior.shape[1], 0]
-        return Known(values, known.prior.at[at].set(given, mode="drop"))
-
-    known = _over_leaves(transitions, growth, first, tile, one, state.known)
-    asked = state.asked + growth.num_leaves - first
-    return state._replace(known=known, growth=growth._replace(fresh=growth.num_leaves), asked=asked)
-
-
 def _up(
     search: GrowingSearch,
     problem: SearchProblem,
@@ -236,9 +91,7 @@ def _up(
     """Returns the search with values of all public states, and new policies of some players."""
     growth, solver = state.growth, search.solver
     transitions = search.model.transitions(growth.store)
-    size = shared_max(growth.num_opened)
-
-    hands = transitions.weights.hands
+    size, hands = shared_max(growth.num_opened), transitions.weights.hands
 
     def loaded(sums: Sums, n: Array, acting: Any) -> tuple[Any, Any]:
         """Returns what the actor has at n, in place of what is there, and what children have.
