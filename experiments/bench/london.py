@@ -45,6 +45,7 @@ def measure(
     abreast: int,
     tile: int,
     per_update: float,
+    ask_every: int,
     run: bool,
 ) -> dict[str, Any]:
     """Returns the row of one kind of search.
@@ -57,6 +58,7 @@ def measure(
         abreast: of them side by side, the others after these.
         tile: leaves that the network is asked about at once.
         per_update: c; at .5 there are two iterations of CFR for each simulation.
+        ask_every: iterations from one question about all leaves to the next.
         run: False for the memory alone.
     """
     model, root = hidden_piece_model(game)
@@ -69,6 +71,7 @@ def measure(
         simulations=simulations,
         per_update=per_update,
         tile=tile,
+        ask_every=ask_every,
     )
     ranges = jnp.ones((2, max(model.hands)))
 
@@ -91,6 +94,7 @@ def measure(
         "value": value_name,
         "simulations": simulations,
         "per_update": per_update,
+        "ask_every": ask_every,
         "batch": batch,
         "abreast": abreast,
         "tile": tile,
@@ -128,6 +132,7 @@ def main(argv: list[str] | None = None) -> Report:
     parser.add_argument("--tile", type=int, nargs="+", default=[16])
     parser.add_argument("--memory", action="store_true", help="compile only, and say the memory")
     parser.add_argument("--per_update", type=float, nargs="+", default=[1.0])
+    parser.add_argument("--ask_every", type=int, nargs="+", default=[1])
     parser.add_argument("--beliefs", type=int, default=0, help="random games to compare beliefs in")
     parser.add_argument(
         "--record", action="store_true", help="also write experiments/bench/results"
@@ -148,8 +153,10 @@ def main(argv: list[str] | None = None) -> Report:
             f"{found} beliefs of {given.beliefs} random games are those of exact tracking",
             flush=True,
         )
-    jobs = itertools.product(given.abreast, given.tile, given.per_update, ("zero", "network"))
-    for abreast, tile, per_update, value in jobs:
+    options = given.abreast, given.tile, given.per_update, given.ask_every
+    for abreast, tile, per_update, ask_every, value in itertools.product(
+        *options, ("zero", "network")
+    ):
         row = measure(
             game,
             value,
@@ -158,6 +165,7 @@ def main(argv: list[str] | None = None) -> Report:
             abreast,
             tile,
             per_update,
+            ask_every,
             not given.memory,
         )
         rows.append(row)
