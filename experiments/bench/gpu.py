@@ -213,7 +213,7 @@ def searches(plan: dict[str, Any]) -> Iterator[Row]:
     assert isinstance(game, games.ScotlandYard)
     for simulations, size in plan["searches"]:
         for value in ("zero", "network"):
-            row = london.measure(game, value, simulations, size, size, 16, 1.0, 1, True)
+            row = london.measure(game, value, simulations, batch=size, abreast=size)
             rate = row["searches_per_second"]
             yield {
                 "size": f"{size} searches, s {simulations}, {value}",

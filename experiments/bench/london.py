@@ -41,12 +41,13 @@ def measure(
     game: ScotlandYard,
     value_name: str,
     simulations: int,
+    *,
     batch: int,
     abreast: int,
-    tile: int,
-    per_update: float,
-    ask_every: int,
-    run: bool,
+    tile: int = 16,
+    per_update: float = 1.0,
+    ask_every: int = 1,
+    run: bool = True,
 ) -> dict[str, Any]:
     """Returns the row of one kind of search.
 
@@ -161,12 +162,12 @@ def main(argv: list[str] | None = None) -> Report:
             game,
             value,
             given.simulations,
-            given.batch,
-            abreast,
-            tile,
-            per_update,
-            ask_every,
-            not given.memory,
+            batch=given.batch,
+            abreast=abreast,
+            tile=tile,
+            per_update=per_update,
+            ask_every=ask_every,
+            run=not given.memory,
         )
         rows.append(row)
         print(", ".join(f"{k} {v}" for k, v in row.items()), flush=True)

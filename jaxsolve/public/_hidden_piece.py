@@ -102,7 +102,6 @@ class Tables(NamedTuple):
         parents_of: int16 [T, C, 2, H, M].
         child_of_action: int16 [T, A, H, 1].
         child_of_waiting: int16 [T, H, C].
-        renumbers: bool [T], where player 0 acts: the number changes or is shown.
     """
 
     actor: Array
@@ -112,7 +111,6 @@ class Tables(NamedTuple):
     parents_of: Array
     child_of_action: Array
     child_of_waiting: Array
-    renumbers: Array
 
 
 @jax.tree_util.register_dataclass
@@ -177,8 +175,9 @@ class HiddenPieceModel:
         weight = store.roots.weight
         first = weight > 0
         second = jnp.broadcast_to(jnp.arange(hands) == 0, first.shape)
+        actor = tables.actor[store.kind]
         return Transitions(
-            actor=tables.actor[store.kind],
+            actor=actor,
             legal=store.legal,
             child=store.child,
             factor=store.factor,
@@ -190,7 +189,7 @@ class HiddenPieceModel:
             possible=jnp.stack([first, second], 1),
             scale=jnp.full(len(weight), self.rules.scale, weight.dtype),
             size=jnp.zeros(len(store.kind), jnp.int32),
-            renumbers=tables.renumbers[store.kind],
+            renumbers=actor == 0,  # the number changes or is shown
         )
 
     def open(self, store: HiddenStore, public: Array, new: Array, go: Array) -> tuple[Any, Array]:
@@ -445,5 +444,5 @@ def _tables(moves: MoveTables, children: int, digits: tuple[int, ...]) -> Tables
     waiting[waits] = np.arange(children) * hands + number[:, None]
     small = np.int16 if max(pairs, codes) < 1 << 15 else np.int32
     tables = (child, after, source, parents, own[..., None], waiting)
-    arrays = [jnp.asarray(x, small) for x in tables] + [jnp.asarray(actor == 0)]
+    arrays = (jnp.asarray(x, small) for x in tables)
     return Tables(jnp.asarray(actor, jnp.int32), *arrays)

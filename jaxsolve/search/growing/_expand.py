@@ -43,7 +43,7 @@ def expand(
     here, child = jnp.minimum(visit.node, size - 1), jnp.minimum(visit.child, width - 1)
     ends = visit.node == size
     present = growth.inside[here, child]
-    growth = count_visits(growth, visit, jnp.minimum(search.simulations_per_round - 1, 1))
+    growth = count_visits(growth, visit, search.several)
     if search.top is not None:
         chosen = jnp.arange(transitions.num_actions) == visit.action
         more = follows(transitions, growth.row[here], chosen)

@@ -59,7 +59,7 @@ def by_actor(hands: tuple[int, int], actor: Array, body: Callable[..., T], carry
 
         def run(actor: int | Array, own: int, other: int, count: Array, carry: T) -> T:
             def turn(i: Array, carry: T) -> T:
-                return body(actor, own, other, carry, n + jnp.minimum(i, 0))
+                return body(actor, own, other, carry, n + nothing(i, n))
 
             return jax.lax.fori_loop(0, count, turn, carry)
 
@@ -67,6 +67,14 @@ def by_actor(hands: tuple[int, int], actor: Array, body: Callable[..., T], carry
 
     found: T = jax.lax.platform_dependent(actor, carry, n, cpu=apart, default=alike)
     return found
+
+
+def nothing(number: Array, like: Array) -> Array:
+    """Returns 0 for an int32 [] that is not negative, of which the compiler does not know that.
+
+    What it is added to stays in the loop that finds the number; see `by_actor`.
+    """
+    return jnp.minimum(number, 0).astype(like.dtype)
 
 
 def in_order(actor: Any, acts: Array, waits: Array) -> tuple[Array, Array]:

@@ -244,8 +244,7 @@ def grow(
         low = number * search.simulations_per_round
         state = jax.lax.fori_loop(low, low + search.simulations_per_round, simulation, state)
         # Of one simulation alone nothing is counted as pending, and clearing takes long.
-        several = jnp.minimum(search.simulations_per_round - 1, 1)
-        pending = jax.lax.fori_loop(0, several, clear, state.growth.pending)
+        pending = jax.lax.fori_loop(0, search.several, clear, state.growth.pending)
         return state._replace(growth=state.growth._replace(pending=pending)), log
 
     return jax.lax.fori_loop(0, search.rounds, one, (state, log))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 
 from jaxsolve.public import PublicModel, PublicState
 from jaxsolve.search.growing._tree import Growth
@@ -53,6 +54,11 @@ class GrowingSearch:
     warm: Any = None
     look: Any = None
     ask_every: Any = None
+
+    @property
+    def several(self) -> Array:
+        """int32 [], 1 where a simulation may meet others since the last regret update, else 0."""
+        return jnp.minimum(self.simulations_per_round - 1, 1)
 
 
 class Known(NamedTuple):

@@ -18,7 +18,15 @@ from jaxsolve.public import Transitions
 from jaxsolve.regret import Step, normalise
 from jaxsolve.search.growing._leaves import ask_once, leaf_values
 from jaxsolve.search.growing._reach import action_reach_of, root_reach
-from jaxsolve.search.growing._rows import by_actor, entries, in_order, put_rows, rows_of, shared_max
+from jaxsolve.search.growing._rows import (
+    by_actor,
+    entries,
+    in_order,
+    nothing,
+    put_rows,
+    rows_of,
+    shared_max,
+)
 from jaxsolve.search.growing._state import GrowingSearch, SearchProblem, SearchState
 from jaxsolve.tree import take
 from jaxsolve.types import Array
@@ -135,7 +143,8 @@ def _up(
             regrets, played = solver.minimizer.update(regrets, step, gains, policy, allowed)
             if search.warm is not None:  # what is not in the tree yet has regrets, too
                 played = normalise(jnp.where(allowed, played, 0), allowed)
-            after = regrets, played, total * decay + reach[actor, :-1, :own], gains
+            kept = total * (decay + nothing(row, total))
+            after = regrets, played, kept + reach[actor, :-1, :own], gains
             after = jax.tree.map(lambda x, y: jnp.where(mine[actor], x, y), after, before)
             return put_rows(arrays, after, n), value
 
@@ -193,8 +202,7 @@ def action_values(
     def summed(player: Any, codes: Array) -> Array:
         if isinstance(player, int):
             return entries(child_values[player], codes // most, codes % most).sum(-1)
-        # A 0 that depends on the row, so that this stays in the loop where it is needed.
-        zero = jnp.minimum(row, 0).astype(child_values[0].dtype)
+        zero = nothing(row, child_values[0])
         wide = [((0, 0), (0, most - x.shape[1])) for x in child_values]
         padded = [
             jnp.pad(x, at, constant_values=zero).reshape(-1)
