@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from typing import Any
 
 import jax
@@ -121,11 +122,11 @@ def dice_model() -> DiceModel:
 
 
 @functools.cache
-def pairs() -> tuple[DenseWeights, DensePayoffs, IndependentWeights, OuterPayoffs]:
-    """Independent private states, three against two, in both forms."""
+def pairs(against: int) -> tuple[DenseWeights, DensePayoffs, IndependentWeights, OuterPayoffs]:
+    """Independent private states, three against `against`, in both forms."""
     rng = np.random.default_rng(0)
-    one, two = rng.dirichlet(np.ones(3), 4), rng.dirichlet(np.ones(2), 4)
-    first, second = rng.normal(size=(4, 2, 2, 3)), rng.normal(size=(4, 2, 2, 2))
+    one, two = rng.dirichlet(np.ones(3), 4), rng.dirichlet(np.ones(against), 4)
+    first, second = rng.normal(size=(4, 2, 2, 3)), rng.normal(size=(4, 2, 2, against))
     dense = np.einsum("nh,ng->nhg", one, two), np.einsum("narh,narg->nahg", first, second)
     arrays = [jnp.asarray(x, float) for x in (*dense, one, two, first, second)]
     return (
@@ -136,36 +137,40 @@ def pairs() -> tuple[DenseWeights, DensePayoffs, IndependentWeights, OuterPayoff
     )
 
 
-@pytest.mark.parametrize("straying", [0.0, 0.1])
-@pytest.mark.slow
-def test_independent_private_states_are_outer_products(straying: float):
-    dense, paid, apart, outer = pairs()
+@pytest.mark.parametrize("against", [1, 2])
+def test_independent_private_states_are_outer_products(against: int):
+    dense, paid, apart, outer = pairs(against)
     rng = np.random.default_rng(1)
     reach = jnp.asarray(rng.random((2, 3)), float)
     flow = jnp.asarray(rng.random((2, 2, 3)), float)
     public = jnp.int32(2)
-    assert dense.hands == apart.hands == (3, 2)
-    np.testing.assert_allclose(dense.against(public, reach), apart.against(public, reach), 1e-5)
-    for player in (0, 1):
-        want = dense.against(public, reach)[player, 1]
-        for form in (dense, apart):
-            got = form.against_one(public, jnp.int32(player), jnp.int32(1), reach)
-            assert float(got) == pytest.approx(float(want), rel=1e-5)
-    np.testing.assert_allclose(
-        paid.values(public, flow), outer.values(public, flow), rtol=1e-4, atol=1e-6
-    )
+    assert dense.hands == apart.hands == (3, against)
+    want = apart.against(public, reach)
+    np.testing.assert_allclose(dense.against(public, reach), want, 1e-5)
+    for form, (player, hand) in itertools.product((dense, apart), ((0, 1), (1, against - 1))):
+        got = form.against_one(public, jnp.int32(player), jnp.int32(hand), reach)
+        assert float(got) == pytest.approx(float(want[player, hand]), rel=1e-5)
+    for first, second in itertools.product((flow[0], flow[0, :1]), (flow[1], flow[1, :1])):
+        want = outer.values(public, first, second)  # of each action, or of all alike
+        np.testing.assert_allclose(paid.values(public, first, second), want, rtol=1e-4, atol=1e-6)
+    for h, g in itertools.product(range(3), range(against)):
+        at = (public, jnp.int32(h), jnp.int32(g))
+        assert float(dense.at(*at)) == pytest.approx(float(apart.at(*at)), rel=1e-5)
+        at = (public, jnp.int32(1), jnp.int32(h), jnp.int32(g))
+        assert float(paid.at(*at)) == pytest.approx(float(outer.at(*at)), rel=1e-4)
+
+
+@pytest.mark.parametrize("straying", [0.0, 0.1])
+def test_pairs_of_independent_private_states_are_drawn_alike(straying: float):
+    dense, _, apart, _ = pairs(2)
+    rng = np.random.default_rng(1)
+    reach, public = jnp.asarray(rng.random((2, 3)), float), jnp.int32(2)
     uniform = jnp.asarray(rng.random(2000), float)
     drawn = [
         np.asarray(jax.vmap(lambda u, w=w: w.draw(public, reach, u, straying))(uniform))
         for w in (dense, apart)
     ]
     assert (drawn[0] == drawn[1]).all(1).mean() > 0.999  # rounding may move a boundary
-    for h in range(3):
-        for g in range(2):
-            at = (public, jnp.int32(h), jnp.int32(g))
-            assert float(dense.at(*at)) == pytest.approx(float(apart.at(*at)), rel=1e-5)
-            at = (public, jnp.int32(1), jnp.int32(h), jnp.int32(g))
-            assert float(paid.at(*at)) == pytest.approx(float(outer.at(*at)), rel=1e-4)
     nobody = jnp.zeros((2, 3))
     for form in (dense, apart):
         pair = form.draw(public, nobody, jnp.asarray(0.5), straying)
