@@ -23,9 +23,12 @@ from experiments.sog_scotland_yard._outcomes import Seen, outcome_source
 from jaxsolve import devices, learn
 from jaxsolve.nets import Net
 from jaxsolve.public import HiddenPieceModel, HiddenRoot
-from jaxsolve.search.growing import by_odds
+from jaxsolve.regret import normalise
 from jaxsolve.tree import pick
 from jaxsolve.types import Array, PRNGKey
+
+SUREST = 0.995
+"""Values beyond it, of either sign, count as it: nobody's chance is less than 1 in 400."""
 
 
 class Opened(NamedTuple):
@@ -102,7 +105,10 @@ def look_ahead(
     child = here.code.min(1) // len(belief)  # of a slot of player 1's, whatever the number
     theirs = jnp.append(mass * worth[:, 1, 0], 0)[child] - (belief * here.payoff).sum(1)
     value = jnp.where(waits, theirs[:, None], mine)
-    return by_odds(here.even, value, here.legal, temperature[here.actor])
+    odds = jnp.arctanh(jnp.clip(value, -SUREST, SUREST)) / temperature[here.actor]
+    most = odds.max(0, where=here.legal, initial=-jnp.inf)
+    odds = jnp.where(here.legal, jnp.exp(jnp.minimum(odds - most, 0)), 0)
+    return normalise(odds, here.legal)
 
 
 class Ply(NamedTuple):

@@ -37,9 +37,6 @@ PAPER_SIMS = 400
 SOLVER = js.cfr_plus().simultaneous()
 """The paper's updates."""
 
-LOOK = 0.1
-"""Temperature of a prior that looks one move ahead; no other was tried."""
-
 
 @dataclasses.dataclass(frozen=True)
 class Point:
@@ -52,7 +49,7 @@ class Point:
         step: of training.
         games: to play.
         equal: whether `iterations` follow from the seconds of ours.
-        look: the prior of ours looks one move ahead, which the paper's does not.
+        likeliest: ours plays the likeliest action of what it finds, the paper's draws one.
     """
 
     opponent: str
@@ -61,18 +58,19 @@ class Point:
     step: int
     games: int
     equal: bool = False
-    look: bool = False
+    likeliest: bool = False
 
     @property
     def key(self) -> str:
         """A name for the file of games."""
-        how = " look" if self.look else ""
+        how = " likeliest" if self.likeliest else ""
         return f"{self.opponent} {self.iterations} s {self.sims} step {self.step}{how}"
 
     @property
     def search(self) -> str:
-        """A name for the search of ours, which takes so many seconds."""
-        return f"{self.sims} look" if self.look else str(self.sims)
+        """A name for ours."""
+        how = "sog, likeliest" if self.likeliest else "sog"
+        return how if self.sims else "none"
 
 
 class Players:
@@ -86,21 +84,19 @@ class Players:
         self.model, self.root = hidden_piece_model(found)
         self.arena = evaluate.rules_arena(found, max_moves=self.model.depth + 2, max_rows=8)
 
-    def resolver(self, simulations: int, look: bool = False) -> Resolver[GrowingEngine]:
-        """Returns the search SoG(s, 1), if `look` with a prior that looks one move ahead."""
-        temperature = LOOK if look else None
-        return growing_resolver(
-            self.model, SOLVER, simulations=simulations, root=self.root, look=temperature
-        )
+    def resolver(self, simulations: int) -> Resolver[GrowingEngine]:
+        """Returns the search SoG(s, 1)."""
+        return growing_resolver(self.model, SOLVER, simulations=simulations, root=self.root)
 
-    def ours(self, net: nets.Net, simulations: int, look: bool) -> Agent:
-        """Returns who plays what `resolver` finds."""
-        return agents.resolving(
-            self.resolver(simulations, look),
+    def ours(self, net: nets.Net, simulations: int, likeliest: bool) -> Agent:
+        """Returns who plays what `resolver` finds, if `likeliest` its likeliest action."""
+        agent = agents.resolving(
+            self.resolver(simulations),
             net,
             prior=nets.policy_prior(net),
             name=f"SoG({simulations})",
         )
+        return agents.thresholded(agent, 1.0) if likeliest else agent
 
     def theirs(self, opponent: str, iterations: int) -> Agent:
         """Returns an opponent."""
@@ -133,10 +129,10 @@ def players(game: str) -> Players:
 
 
 @functools.cache
-def mine(game: str, net: Path, sims: int, look: bool) -> Agent:
+def mine(game: str, net: Path, sims: int, likeliest: bool) -> Agent:
     """Returns ours, the same object for all games of a process."""
     here = players(game)
-    return here.ours(nets.load_net(net), sims, look) if sims else greedy_agent(here.game)
+    return here.ours(nets.load_net(net), sims, likeliest) if sims else greedy_agent(here.game)
 
 
 @functools.cache
@@ -147,7 +143,7 @@ def theirs(game: str, opponent: str, iterations: int) -> Agent:
 
 def seats(game: str, net: Path, point: Point) -> tuple[Agent, Agent]:
     """Returns (ours, theirs)."""
-    ours = mine(game, net, point.sims, point.look)
+    ours = mine(game, net, point.sims, point.likeliest)
     return ours, theirs(game, point.opponent, point.iterations)
 
 
@@ -213,12 +209,12 @@ class Matches:
             if first < point.games and str(first) not in self.groups(point)
         ]
         unknown = {
-            point.search: (chosen.game, nets_at[point.step], point, chosen.group, 0)
+            str(point.sims): (chosen.game, nets_at[point.step], point, chosen.group, 0)
             for point in points
-            if point.search not in self.kept["seconds"]
+            if str(point.sims) not in self.kept["seconds"]
         }
         for task, seconds in results_of(seconds_of, [*unknown.values()], chosen.processes):
-            self.kept["seconds"][task[2].search] = seconds
+            self.kept["seconds"][str(task[2].sims)] = seconds
         for (_, _, point, first, _), won in results_of(played, tasks, chosen.processes):
             self.kept["points"].setdefault(point.key, {})[str(first)] = won
             self.save()
@@ -234,13 +230,13 @@ class Matches:
         wins = sum(x > 0 for x in won)
         low, high = wilson(wins, len(won))
         listed = point.opponent == "PimBot" and point.sims == PAPER_SIMS
-        listed &= not point.equal and not point.look
+        listed &= not point.equal and not point.likeliest
         return {
             "opponent": point.opponent,
             "opponent_iterations": point.iterations,
             "equal_seconds": point.equal,
             "sims": point.sims,
-            "search": "none" if not point.sims else "sog, look" if point.look else "sog",
+            "search": point.search,
             "network": self.settings.network if point.sims else "none, greedy moves",
             "train_steps": point.step,
             "wins": wins,
@@ -250,11 +246,11 @@ class Matches:
             "win": round(100 * wins / len(won), 1),
             "low": round(100 * low, 1),
             "high": round(100 * high, 1),
-            "seconds_per_move": self.kept["seconds"][point.search],
+            "seconds_per_move": self.kept["seconds"][str(point.sims)],
             "win_paper": WIN_PAPER.get(point.iterations) if listed else None,
         }
 
-    def equal_seconds(self, net: Path, step: int, sims: int, look: bool, count: int) -> list[Point]:
+    def equal_seconds(self, net: Path, step: int, sims: int, count: int) -> list[Point]:
         """Returns points against opponents that think as long as a search of ours.
 
         How many iterations that is, is measured once and kept.
@@ -263,14 +259,10 @@ class Matches:
             net: file of the network.
             step: of its training.
             sims: s of ours.
-            look: of ours.
             count: games of a point.
         """
         game, group, processes = self.settings.game, self.settings.group, self.settings.processes
-        trials = [
-            Point(name, 100, sims, step, count, equal=True, look=look)
-            for name in ("PimBot", "ISMCTS")
-        ]
+        trials = [Point(name, 100, sims, step, count, equal=True) for name in ("PimBot", "ISMCTS")]
         kept = self.kept.setdefault("equal", {})
         if any(trial.key not in kept for trial in trials):
             tasks = [(game, net, trials[0], group, 0), *((game, net, x, group, 1) for x in trials)]

@@ -57,7 +57,7 @@ class Settings:
         curve_games: of a point of the learning curve, with the least s, against PimBot of up to
             `LONG` iterations.
         group: games that a process plays at a time; points of equal simulations have one in turn.
-        look: whether the priors of ours look one move ahead, both by default.
+        likeliest: whether ours plays the likeliest action of what it finds, both by default.
         equal: also opponents that think as long.
         processes: in which games are played; 0 for this one.
     """
@@ -80,15 +80,15 @@ class Settings:
     games: int = 400
     curve_games: int = 96
     group: int = 8
-    look: tuple[bool, ...] = (False, True)
+    likeliest: tuple[bool, ...] = (False, True)
     equal: bool = True
     processes: int = dataclasses.field(default_factory=processors)
 
     @property
     def about(self) -> str:
         """What networks and single games depend on, and not how many of them there are."""
-        counts = ["simulations", "iterations", "games", "curve_games", "look", "equal"]
-        counts += ["processes"]
+        counts = ["simulations", "iterations", "games", "curve_games", "likeliest"]
+        counts += ["equal", "processes"]
         every = dataclasses.asdict(self).items()
         chosen = {name: value for name, value in every if name not in counts}
         chosen |= {f"greedy_{name}": value for name, value in (GREEDY_GAMES | GREEDY_PLAN).items()}
@@ -122,7 +122,7 @@ QUICK = Settings(
     games=8,
     curve_games=0,
     group=8,
-    look=(False,),
+    likeliest=(False,),
     equal=False,
     processes=0,
 )

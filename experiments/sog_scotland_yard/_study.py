@@ -8,8 +8,8 @@ a point (Schmid et al. 2023, figure 4; values are read off the plot).
 Networks may begin with games of greedy players and then of players who look one move ahead, which
 the paper does not have; the column `network` says so, and rows of step 0 are of such a network
 before any self-play. They play first, and so does a greedy player alone, the rows without
-simulations. "sog" is the paper's search; "sog, look" is ours, the same one with priors that look
-one move ahead.
+simulations. "sog" draws from the average policy of the paper's search; "sog, likeliest" is ours:
+the same search, of whose policy the likeliest action is played.
 
 Rows with the mark `equal_seconds` are of opponents with as many iterations as fit in our seconds a
 move, of the fewest simulations before self-play and of the most after it; "ISMCTS" is our own
@@ -35,7 +35,7 @@ RESULTS = Path(__file__).parent / "results"
 
 LONG, LONGER = 100, 1_000
 """PimBots of more iterations play last. On the learning curve there are none, but up to the second
-number against the network before self-play, whose searches look ahead then."""
+number against the network before self-play."""
 
 COLUMNS = (
     "opponent",
@@ -123,22 +123,22 @@ def main(
         if chosen.curve_games:
             if chosen.greedy_steps and not step:
                 play([Point("PimBot", n, 0, step, chosen.curve_games) for n in short])
-            for look in chosen.look:
-                most = LONGER if look and not step else LONG
+            most = LONG if step else LONGER
+            for likeliest in chosen.likeliest:
                 play(
                     [
-                        Point("PimBot", n, least, step, chosen.curve_games, look=look)
+                        Point("PimBot", n, least, step, chosen.curve_games, likeliest=likeliest)
                         for n in chosen.iterations
                         if n <= most
                     ]
                 )
             if chosen.equal and not step:
-                play(match.equal_seconds(path, 0, least, chosen.look[-1], chosen.curve_games))
+                play(match.equal_seconds(path, 0, least, chosen.curve_games))
     last = max(files)
     points = [
-        Point("PimBot", n, s, last, chosen.games, look=look)
+        Point("PimBot", n, s, last, chosen.games, likeliest=likeliest)
         for s in chosen.simulations
-        for look in chosen.look
+        for likeliest in chosen.likeliest
         for n in chosen.iterations
     ]
     for s in chosen.simulations:
@@ -147,7 +147,7 @@ def main(
         play(more)
     if chosen.equal:
         most = max(chosen.simulations)
-        play(match.equal_seconds(files[last], last, most, chosen.look[-1], chosen.games))
+        play(match.equal_seconds(files[last], last, most, chosen.games))
     report.extra["complete"] = True
     save()
     return report
@@ -161,7 +161,7 @@ def _figure(rows: list[dict[str, Any]], settings: Settings) -> Any:
     axes = figure.subplots()
     last = max(row["train_steps"] for row in rows)
     shown = [(0, "none")]
-    shown += [(s, how) for s in settings.simulations for how in ("sog", "sog, look")]
+    shown += [(s, how) for s in settings.simulations for how in ("sog", "sog, likeliest")]
     for s, search in shown:
         key = s, search, last if s else 0, "PimBot", False
         fields = ("sims", "search", "train_steps", "opponent", "equal_seconds")

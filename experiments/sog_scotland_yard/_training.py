@@ -125,7 +125,7 @@ def self_play_of(settings: Settings) -> tuple[learn.Source, learn.Plan]:
     source = learn.sound_self_play(
         here.resolver(settings.train_sims),
         preset.self_play(
-            episodes=settings.episodes, p_td1=settings.p_td1, abreast=2 if on_cpu() else None
+            episodes=settings.episodes, p_td1=settings.p_td1, abreast=1 if on_cpu() else None
         ),
     )
     plan = plan_of(

@@ -164,8 +164,8 @@ def test_opponents_think_as_long_as_ours_and_no_longer_when_a_run_goes_on(
         return seconds[point.opponent] if agent else 0.5
 
     monkeypatch.setattr(_matches, "seconds_of", first)
-    found = Matches(SMALL, tmp_path).equal_seconds(Path("none"), 0, 8, look=True, count=4)
-    kinds = [(p.opponent, p.iterations, p.sims, p.look, p.equal, p.games) for p in found]
-    assert kinds == [("PimBot", 2500, 8, True, True, 4), ("ISMCTS", 50, 8, True, True, 4)]
+    found = Matches(SMALL, tmp_path).equal_seconds(Path("none"), 0, 8, count=4)
+    kinds = [(p.opponent, p.iterations, p.sims, p.equal, p.games) for p in found]
+    assert kinds == [("PimBot", 2500, 8, True, 4), ("ISMCTS", 50, 8, True, 4)]
     monkeypatch.setattr(_matches, "seconds_of", lambda *_: 9.0)
-    assert Matches(SMALL, tmp_path).equal_seconds(Path("none"), 0, 8, True, 4) == found
+    assert Matches(SMALL, tmp_path).equal_seconds(Path("none"), 0, 8, 4) == found

@@ -12,6 +12,7 @@ import pytest
 import games
 import jaxsolve as js
 from experiments.sog_scotland_yard._look_ahead import (
+    SUREST,
     look_ahead,
     look_ahead_games,
     opened,
@@ -19,7 +20,6 @@ from experiments.sog_scotland_yard._look_ahead import (
 )
 from jaxsolve import nets
 from jaxsolve.public import HiddenRoot, hidden_piece_model
-from jaxsolve.search.growing import SUREST
 
 CHASE = (
     "scotland_yard(edges=[[1,2],[2,3],[3,1],[3,4],[4,5]],evader=[1,5],detectives=[3],rounds=3,"

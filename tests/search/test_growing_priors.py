@@ -1,4 +1,4 @@
-"""Priors of growing trees: whom they are asked about, and what `warm` and `look` make of them."""
+"""Priors of growing trees: whom they are asked about, and what `warm` makes of them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ import jaxsolve as js
 from jaxsolve.evaluate import respond
 from jaxsolve.public import PublicTable, public_table, rules_model
 from jaxsolve.search import Grown, growing_resolver, growing_search, gt_cfr, resolve_game
-from jaxsolve.search.growing import SUREST, reach_at
 
 SMALL = "leduc(suits=1,raises=1)"
 CHASE = "scotland_yard(edges=[[1,2],[2,3],[3,1],[3,4],[4,5]],evader=[1,2],detectives=[5],rounds=3)"
 BOARD = "tic_tac_toe(rows=2,columns=2,line=2)"
 PAPER = js.cfr_plus().simultaneous()
-WARM, LOOK = {"warm": 0.3}, {"look": 0.2}
+WARM = {"warm": 0.3}
 EVEN = jnp.ones((2, 3))
 TOLD = jnp.asarray([[1.0, 0.2, 0.7], [0.5, 1.0, 0.1]])
 
@@ -118,44 +117,14 @@ def test_regrets_start_at_the_prior() -> None:
     np.testing.assert_allclose(twice.policy, (prior + 2 * second) / 3, atol=1e-5)  # linear
 
 
-@pytest.mark.parametrize("prior", [None, leaning])
-def test_a_look_is_what_an_iteration_of_even_play_or_of_the_prior_finds(prior: Any) -> None:
-    """Values of actions come back through the tree in an iteration whose policy is the prior."""
-    where = table(SMALL)
-    plain = grown(1, 1.0, TOLD, prior, **({} if prior is None else WARM))  # the prior comes first
-    found = grown(1, 1.0, TOLD, prior, **LOOK)
-    before, legal = np.asarray(plain.growth.prior[0]), np.asarray(where.transitions.legal[0])
-    unit = against(where, TOLD) * float(where.device_transitions.scale[0])
-    value = np.clip(np.asarray(plain.action_values[0]) / unit, -SUREST, SUREST)
-    want = np.where(legal, before * np.exp(np.arctanh(value) / LOOK["look"]), 0)
-    want /= want.sum(0)
-    assert np.abs(want - before).max() > 0.1
-    np.testing.assert_allclose(found.growth.prior[0], want, atol=1e-5)
-
-
-def test_a_public_state_is_looked_at_from_where_it_is_opened_as_from_its_own_root() -> None:
-    where, found = table(SMALL), grown(1, 1.0, TOLD, None, **LOOK)
-    assert int(found.growth.num_opened) == 2
-    here, transitions = int(found.growth.public[1]), where.device_transitions
-    assert transitions.scale[here] == transitions.scale[0]
-    chosen = growing_search(where, PAPER, simulations=1, capacity=20, **LOOK)
-    zero = jnp.zeros((), jnp.int32)
-    ranges = reach_at(transitions, found.action_reach, zero, zero, found.growth.step[1])
-    alone = _search(chosen, odd, found.growth.public[1], ranges, jax.random.key(0), prior=None)
-    assert np.abs(np.asarray(alone.growth.prior[0]) - 0.5).max() > 0.1
-    np.testing.assert_allclose(found.growth.prior[1], alone.growth.prior[0], atol=1e-5)
-
-
-@pytest.mark.parametrize("options", [WARM, LOOK])
-def test_ranges_on_another_scale_change_nothing_and_numbers_do(options: dict[str, float]) -> None:
-    one, other = (grown(6, 1.0, ranges, leaning, **options) for ranges in (TOLD, 0.01 * TOLD))
+def test_ranges_on_another_scale_change_nothing_and_numbers_do() -> None:
+    one, other = (grown(6, 1.0, ranges, leaning, **WARM) for ranges in (TOLD, 0.01 * TOLD))
     np.testing.assert_array_equal(one.growth.visits, other.growth.visits)
     np.testing.assert_allclose(one.policy, other.policy, atol=1e-4)
     np.testing.assert_allclose(one.growth.prior, other.growth.prior, atol=1e-4)
     traces = _search._cache_size()
-    changed = grown(6, 1.0, TOLD, leaning, **dict.fromkeys(options, 3))
-    before, after = (x.policy if "warm" in options else x.growth.prior for x in (one, changed))
-    assert np.abs(np.asarray(after - before)).max() > 0.01
+    changed = grown(6, 1.0, TOLD, leaning, warm=3.0)
+    assert np.abs(np.asarray(changed.policy - one.policy)).max() > 0.01
     assert _search._cache_size() == traces  # a number, not a size
 
 
@@ -172,33 +141,14 @@ def test_what_is_not_in_the_tree_is_not_played() -> None:
     np.testing.assert_allclose(average[:count].sum(1), 1, atol=1e-6)
 
 
-def test_boards_are_opened_by_the_best_action_first() -> None:
-    """One action at a time: the first one is that whose child is worth most."""
-    board = table(BOARD)
-    right = int(board.transitions.child[0, 1])
-
-    @jax.tree_util.Partial
-    def second(state: Any, beliefs: Any) -> Any:
-        """Player 0 wins wherever their stone is in the second square."""
-        best = state.subgame_class == right
-        value = jnp.where(best, 1.0, -1.0)[:, None]
-        return jnp.stack([value, -value], 1) + 0 * beliefs
-
-    options = growing_search(board, PAPER, simulations=1, top=1, **LOOK)
-    found = jax.jit(gt_cfr)(options, second, jnp.int32(0), jnp.ones((2, 1)), jax.random.key(0))
-    want = np.exp(np.arctanh(np.where(np.arange(4) == 1, SUREST, -SUREST)) / LOOK["look"])
-    np.testing.assert_allclose(found.growth.prior[0, :, 0], want / want.sum(), atol=1e-6)
-
-
-@pytest.mark.parametrize("options", [WARM, LOOK])
-def test_it_comes_to_the_equilibrium_whatever_the_prior(options: dict[str, float]) -> None:
+def test_it_comes_to_the_equilibrium_whatever_the_prior() -> None:
     """Kuhn poker, a prior that nearly always bets and values of which nothing is true."""
     where = table("kuhn")
     prior = jax.tree_util.Partial(lambda s, b: jnp.ones((len(b), 2, 3)).at[:, 0].set(0.02))
     gaps = {}
     for s in (2, 400):
         resolver = growing_resolver(
-            where, js.cfr_plus(2.0), simulations=s, skip_solved=True, **options
+            where, js.cfr_plus(2.0), simulations=s, skip_solved=True, **WARM
         )
         policy = resolve_game(resolver, odd, jax.random.key(0), prior=prior)
         gaps[s] = float(respond(where, policy).exploitability)
@@ -206,8 +156,7 @@ def test_it_comes_to_the_equilibrium_whatever_the_prior(options: dict[str, float
     assert gaps[400] < 0.01
 
 
-@pytest.mark.parametrize("options", [WARM, LOOK])
-def test_trees_from_the_rules_are_those_of_the_table(options: dict[str, float]) -> None:
+def test_trees_from_the_rules_are_those_of_the_table() -> None:
     """Four private states against one: Mr X, and a detective."""
     where, ranges = table(CHASE), jnp.ones((2, 4))
     room: dict[str, Any] = {
@@ -229,8 +178,8 @@ def test_trees_from_the_rules_are_those_of_the_table(options: dict[str, float]) 
     found = [
         jax.jit(gt_cfr)(chosen, first, at, ranges, jax.random.key(0))
         for chosen, at in (
-            (growing_search(where, PAPER, simulations=30, **options), jnp.int32(0)),
-            (growing_search(model, PAPER, simulations=30, **options), root),
+            (growing_search(where, PAPER, simulations=30, **WARM), jnp.int32(0)),
+            (growing_search(model, PAPER, simulations=30, **WARM), root),
         )
     ]
     want, got = found
@@ -243,8 +192,7 @@ def test_trees_from_the_rules_are_those_of_the_table(options: dict[str, float]) 
     np.testing.assert_allclose(kept, want.growth.prior[:count], atol=1e-5)
 
 
-@pytest.mark.parametrize("option", ["warm", "look"])
 @pytest.mark.parametrize("number", [0, -1.0, float("inf"), float("nan")])
-def test_bad_numbers_are_refused(option: str, number: float) -> None:
-    with pytest.raises(ValueError, match=f"{option}=.* must be positive and finite"):
-        growing_search(table("kuhn"), PAPER, simulations=1, **{option: number})
+def test_bad_numbers_are_refused(number: float) -> None:
+    with pytest.raises(ValueError, match=r"warm=.* must be positive and finite"):
+        growing_search(table("kuhn"), PAPER, simulations=1, warm=number)

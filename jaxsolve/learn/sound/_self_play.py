@@ -251,7 +251,8 @@ def sound_self_play(
         f"{resolver.game}, {chosen}, {search.solver.name}, top {search.top}, "
         f"alpha {resolver.alpha}, search {[float(x) for x in numbers]}"
         + ("" if search.warm is None else f", warm {float(search.warm)}")
-        + ("" if search.look is None else f", look {float(search.look)}")
+        + ("" if search.ask_every is None else f", asks every {int(search.ask_every)}")
+        + (", skips what is solved" if search.skip_solved else "")
     )
     return Source(init, sample, episodes + solvers, states_of, counts, about)
 

@@ -6,8 +6,6 @@ from jaxsolve.search.growing._beliefs import depths as depths
 from jaxsolve.search.growing._engine import Branches as Branches
 from jaxsolve.search.growing._engine import GrowingEngine as GrowingEngine
 from jaxsolve.search.growing._engine import growing_resolver as growing_resolver
-from jaxsolve.search.growing._look import SUREST as SUREST
-from jaxsolve.search.growing._look import by_odds as by_odds
 from jaxsolve.search.growing._oracle import TableOracle as TableOracle
 from jaxsolve.search.growing._oracle import solve_whole as solve_whole
 from jaxsolve.search.growing._oracle import table_oracle as table_oracle

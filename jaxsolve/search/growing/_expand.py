@@ -7,7 +7,6 @@ import jax.numpy as jnp
 
 from jaxsolve.regret import Step, normalise
 from jaxsolve.search.growing._leaves import ask_once
-from jaxsolve.search.growing._look import looked
 from jaxsolve.search.growing._reach import flow_of, reach_at, root_reach
 from jaxsolve.search.growing._simulate import Guide, count_visits, simulate
 from jaxsolve.search.growing._state import GrowingSearch, SearchProblem, SearchState
@@ -101,9 +100,6 @@ def open_leaf(
         else:
             given = known[up, :, child][:, None]
         prior = normalise(jnp.where(legal, given[: len(legal)], 0), legal)
-    if search.look is not None:
-        scale = transitions.scale[growth.public[0]]
-        prior = looked(search, problem, store, public, row, reach, prior, scale)
     wanted = jnp.ones(len(legal), bool)
     if search.top is not None and not every:
         score = jnp.where(legal[:, hand[actor]], prior[:, hand[actor]], -1.0)

@@ -94,7 +94,6 @@ def growing_search(
     tile: int = 16,
     skip_solved: bool = False,
     warm: float | None = None,
-    look: float | None = None,
     ask_every: int = 1,
 ) -> GrowingSearch:
     """Returns the options of GT-CFR(s, c), checked.
@@ -121,12 +120,6 @@ def growing_search(
             policy is the prior. None, as in the paper, for no regrets and an even first policy.
             Solvers that discount regrets discount these, those of the root before the first
             iteration wholly; mirror descent takes them for values of actions.
-        look: where a public state is opened, the value function is asked about all its children
-            at the beliefs that follow if the actor plays the prior, and of each private state the
-            prior of an action is multiplied by exp(atanh(v) / look), where v is what the action
-            is worth, in units of the largest payoff. None, as in the paper, for no such look. In a
-            game of perfect information with `top=1`, where a simulation asks about one leaf, this
-            asks about as many as there are children.
         ask_every: iterations of CFR from one question about all leaves to the next. New leaves are
             asked about at once; in between a leaf keeps what was said of each private state, times
             what the opponent's reach is now. 1 in the paper. In a game of perfect information,
@@ -151,8 +144,6 @@ def growing_search(
         )
     if warm is not None and not 0 < warm < math.inf:
         raise ValueError(f"warm={warm} must be positive and finite, or None for no regrets")
-    if look is not None and not 0 < look < math.inf:
-        raise ValueError(f"look={look} must be positive and finite, or None for no look")
     if solver.sampler is not None:
         raise ValueError("a growing tree needs exact values: use a solver that samples nothing")
     needed = min(model.largest, 1 + longest_path + simulations)
@@ -173,7 +164,6 @@ def growing_search(
         tile,
         skip_solved,
         None if warm is None else float(warm),
-        None if look is None else float(look),
         None if ask_every == 1 else jnp.int32(ask_every),
     )
 

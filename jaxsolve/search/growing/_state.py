@@ -37,7 +37,6 @@ class GrowingSearch:
         tile: leaves that the value function is asked about at once.
         skip_solved: simulations pass by what is open to its ends.
         warm: regrets of a public state that is opened, in units of its prior; None for none.
-        look: temperature of what children are worth in its prior; None for no such look.
         ask_every: iterations from one question about all leaves to the next; None for 1.
     """
 
@@ -52,7 +51,6 @@ class GrowingSearch:
     tile: int = dataclasses.field(metadata={"static": True})
     skip_solved: bool = dataclasses.field(default=False, metadata={"static": True})
     warm: Any = None
-    look: Any = None
     ask_every: Any = None
 
     @property
