@@ -25,7 +25,7 @@ from jaxsolve.evaluate import respond
 from jaxsolve.learn import _train
 from jaxsolve.learn._board import tensorboard
 from jaxsolve.learn.sound import _play, _queue, _search
-from jaxsolve.public import PublicTable, public_table, rules_model
+from jaxsolve.public import PublicTable, hidden_piece_model, public_table, rules_model
 from jaxsolve.search import growing_resolver, resolve_game, solve_whole
 from jaxsolve.search.growing._solve import growing_search
 
@@ -181,6 +181,36 @@ def test_decisions_come_back_with_their_outcome():
         outcome = found[n] / against
         assert outcome[0] == pytest.approx(-outcome[1], abs=1e-4)
         assert min(abs(abs(outcome[0]) - x) for x in (1, 2)) < 1e-4
+
+
+@pytest.mark.parametrize("options", [{"ask_every": 4}, {"skip_solved": True}, {"warm": 1.0}])
+def test_searches_with_other_options_are_other_settings(options: dict[str, Any]):
+    both = [
+        learn.sound_self_play(
+            growing_resolver(table("kuhn"), js.cfr_plus(2.0), simulations=8, **some), episodes=2
+        )
+        for some in ({}, options)
+    ]
+    assert both[0].settings != both[1].settings
+
+
+@pytest.mark.slow  # two programs of self-play
+def test_searches_one_by_one_are_those_side_by_side():
+    """By default they are one by one on a CPU where one player has fewer private states."""
+    model, root = hidden_piece_model(games.load(TOWN))
+    assert min(model.hands) < max(model.hands)
+    town = nets.make_net(model, nets.ValueNetwork(8, 1), jax.random.key(0), uniform_play=False)
+    searches = growing_resolver(model, js.cfr_plus(2.0), simulations=6, root=root)
+    made = []
+    for options in ({}, {"abreast": 3}):
+        chosen = learn.sound_self_play(searches, episodes=4, solvers=2, p_td1=0.5, **options)
+        state, step = chosen.init(jax.random.key(1)), jax.jit(chosen.sample)
+        for k in range(3):
+            examples, state = step(town, state, jax.random.key(k))
+        made.append((examples, state.searches))
+    assert made[0][1] > 4
+    for x, y in zip(*map(jax.tree.leaves, made), strict=True):
+        np.testing.assert_allclose(x, y, atol=1e-4)
 
 
 @pytest.mark.slow  # half a minute of compilation
