@@ -246,7 +246,7 @@ class Matches:
             "win": round(100 * wins / len(won), 1),
             "low": round(100 * low, 1),
             "high": round(100 * high, 1),
-            "seconds_per_move": self.kept["seconds"][str(point.sims)],
+            "seconds_per_move": self.kept["seconds"].get(str(point.sims)),
             "win_paper": WIN_PAPER.get(point.iterations) if listed else None,
         }
 

@@ -92,6 +92,8 @@ def main(
     files: dict[int, Path] = {}
 
     def play(points: list[Point]) -> None:
+        if not points:
+            return
         every.update({point.key: point for point in points})
         match.play(points, files, save)
         save()
@@ -117,40 +119,55 @@ def main(
             for path in (match.path, *files.values()):
                 shutil.copy(path, recorded)
 
-    least, short = min(chosen.simulations), [n for n in chosen.iterations if n <= LONG]
+    # What an earlier run has played is in the table from the beginning.
+    before = [int(step) for step in match.kept.get("trained", {})]
+    for point in (x for step in sorted(before) for x in curve_points(chosen, step)):
+        every[point.key] = point
+    every.update({x.key: x for step in before[-1:] for x in last_points(chosen, max(before))})
     for step, path in networks(match, chosen, out, say):
         files[step] = path
-        if chosen.curve_games:
-            if chosen.greedy_steps and not step:
-                play([Point("PimBot", n, 0, step, chosen.curve_games) for n in short])
-            most = LONG if step else LONGER
-            for likeliest in chosen.likeliest:
-                play(
-                    [
-                        Point("PimBot", n, least, step, chosen.curve_games, likeliest=likeliest)
-                        for n in chosen.iterations
-                        if n <= most
-                    ]
-                )
-            if chosen.equal and not step:
-                play(match.equal_seconds(path, 0, least, chosen.curve_games))
+        play(curve_points(chosen, step))
+        if chosen.curve_games and chosen.equal and not step:
+            play(match.equal_seconds(path, 0, min(chosen.simulations), chosen.curve_games))
     last = max(files)
-    points = [
-        Point("PimBot", n, s, last, chosen.games, likeliest=likeliest)
-        for s in chosen.simulations
-        for likeliest in chosen.likeliest
-        for n in chosen.iterations
-    ]
+    points = last_points(chosen, last)
     for s in chosen.simulations:
         play([point for point in points if point.sims == s and point.iterations <= LONG])
-    if more := [point for point in points if point.iterations > LONG]:
-        play(more)
+    play([point for point in points if point.iterations > LONG])
     if chosen.equal:
         most = max(chosen.simulations)
         play(match.equal_seconds(files[last], last, most, chosen.games))
     report.extra["complete"] = True
     save()
     return report
+
+
+def curve_points(settings: Settings, step: int) -> list[Point]:
+    """Returns the points of the learning curve that a network of some step plays."""
+    games, least = settings.curve_games, min(settings.simulations)
+    if not games:
+        return []
+    most = LONG if step else LONGER
+    points = [
+        Point("PimBot", n, least, step, games, likeliest=likeliest)
+        for likeliest in settings.likeliest
+        for n in settings.iterations
+        if n <= most
+    ]
+    if step or not settings.greedy_steps:
+        return points
+    short = [n for n in settings.iterations if n <= LONG]
+    return [Point("PimBot", n, 0, step, games) for n in short] + points
+
+
+def last_points(settings: Settings, step: int) -> list[Point]:
+    """Returns the points that the network of the last step plays."""
+    return [
+        Point("PimBot", n, s, step, settings.games, likeliest=likeliest)
+        for s in settings.simulations
+        for likeliest in settings.likeliest
+        for n in settings.iterations
+    ]
 
 
 def _figure(rows: list[dict[str, Any]], settings: Settings) -> Any:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -152,6 +154,19 @@ def test_the_match_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pyt
     again = main(True, tmp_path, settings=SMALL, say=lambda _: None)
     same = {k: v for k, v in row.items() if "seconds" not in k}
     assert same == {k: v for k, v in again.rows[0].items() if "seconds" not in k}
+
+    def stops(self: Matches, points: list[Point], nets_at: Any, after: Callable[[], None]) -> None:
+        after()
+        raise KeyboardInterrupt
+
+    # The table has earlier points before anything is played.
+    monkeypatch.setattr(Matches, "play", stops)
+    more = dataclasses.replace(SMALL, curve_games=2)
+    with pytest.raises(KeyboardInterrupt):
+        main(True, tmp_path, settings=more, say=lambda _: None)
+    kept = json.loads((tmp_path / "result.json").read_text())
+    assert not kept["complete"]
+    assert kept["rows"] == again.rows
 
 
 def test_opponents_think_as_long_as_ours_and_no_longer_when_a_run_goes_on(
