@@ -262,7 +262,7 @@ class Matches:
             count: games of a point.
         """
         game, group, processes = self.settings.game, self.settings.group, self.settings.processes
-        trials = [Point(name, 100, sims, step, count, equal=True) for name in ("PimBot", "ISMCTS")]
+        trials = equal_trials(step, sims, count)
         kept = self.kept.setdefault("equal", {})
         if any(trial.key not in kept for trial in trials):
             tasks = [(game, net, trials[0], group, 0), *((game, net, x, group, 1) for x in trials)]
@@ -272,4 +272,18 @@ class Matches:
                 each = found[trial, group, 1] / trial.iterations
                 kept[trial.key] = int(min(max(1, mine / max(each, 1e-9)), 30_000))
             self.save()
-        return [dataclasses.replace(trial, iterations=kept[trial.key]) for trial in trials]
+        return self.measured(trials)
+
+    def measured(self, trials: list[Point]) -> list[Point]:
+        """Returns those of some `equal_trials` whose iterations have been measured, with them."""
+        kept = self.kept.get("equal", {})
+        return [
+            dataclasses.replace(trial, iterations=kept[trial.key])
+            for trial in trials
+            if trial.key in kept
+        ]
+
+
+def equal_trials(step: int, sims: int, count: int) -> list[Point]:
+    """Returns points against opponents with iterations that their seconds are measured with."""
+    return [Point(name, 100, sims, step, count, equal=True) for name in ("PimBot", "ISMCTS")]

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from experiments._report import Report, device_name, slug
-from experiments.sog_scotland_yard._matches import WIN_PAPER, Matches, Point
+from experiments.sog_scotland_yard._matches import WIN_PAPER, Matches, Point, equal_trials
 from experiments.sog_scotland_yard._settings import ACCELERATOR, QUICK, Settings, on_cpu
 from experiments.sog_scotland_yard._training import networks
 
@@ -119,11 +119,7 @@ def main(
             for path in (match.path, *files.values()):
                 shutil.copy(path, recorded)
 
-    # What an earlier run has played is in the table from the beginning.
-    before = [int(step) for step in match.kept.get("trained", {})]
-    for point in (x for step in sorted(before) for x in curve_points(chosen, step)):
-        every[point.key] = point
-    every.update({x.key: x for step in before[-1:] for x in last_points(chosen, max(before))})
+    every |= {point.key: point for point in earlier_points(chosen, match)}
     for step, path in networks(match, chosen, out, say):
         files[step] = path
         play(curve_points(chosen, step))
@@ -168,6 +164,18 @@ def last_points(settings: Settings, step: int) -> list[Point]:
         for likeliest in settings.likeliest
         for n in settings.iterations
     ]
+
+
+def earlier_points(settings: Settings, match: Matches) -> list[Point]:
+    """Returns the points that an earlier run may have played, for the table to begin with."""
+    before = sorted(int(step) for step in match.kept.get("trained", {}))
+    points = [point for step in before for point in curve_points(settings, step)]
+    if not before:
+        return points
+    least, most = min(settings.simulations), max(settings.simulations)
+    points += last_points(settings, before[-1])
+    points += match.measured(equal_trials(0, least, settings.curve_games))
+    return points + match.measured(equal_trials(before[-1], most, settings.games))
 
 
 def _figure(rows: list[dict[str, Any]], settings: Settings) -> Any:
