@@ -176,8 +176,8 @@ def vmap(function: Callable[..., T], abreast: int | None = None) -> Callable[...
     def in_turn(*batches: Any) -> T:
         # Padded, since a batch that is left over would be a second program.
         size = jax.tree.leaves(batches)[0].shape[0]
-        rows = jnp.minimum(jnp.arange(-(-size // abreast) * abreast), size - 1)
-        rows = rows.reshape(-1, abreast)
+        width = min(abreast, size)
+        rows = jnp.minimum(jnp.arange(-(-size // width) * width), size - 1).reshape(-1, width)
         found: T = jax.lax.map(
             lambda row: jax.vmap(function)(*jax.tree.map(lambda x: x[row], batches)), rows
         )

@@ -124,7 +124,9 @@ def self_play_of(settings: Settings) -> tuple[learn.Source, learn.Plan]:
     here, preset = players(settings.game), learn.preset("scotland_yard")
     source = learn.sound_self_play(
         here.resolver(settings.train_sims),
-        preset.self_play(episodes=settings.episodes, p_td1=settings.p_td1),
+        preset.self_play(
+            episodes=settings.episodes, p_td1=settings.p_td1, abreast=1 if on_cpu() else None
+        ),
     )
     plan = plan_of(
         source,

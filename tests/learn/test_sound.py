@@ -196,21 +196,22 @@ def test_searches_with_other_options_are_other_settings(options: dict[str, Any])
 
 @pytest.mark.slow  # two programs of self-play
 def test_searches_one_by_one_are_those_side_by_side():
-    """By default they are one by one on a CPU where one player has fewer private states."""
+    """One by one, a player with fewer private states has a program of their own on a CPU."""
     model, root = hidden_piece_model(games.load(TOWN))
     assert min(model.hands) < max(model.hands)
     town = nets.make_net(model, nets.ValueNetwork(8, 1), jax.random.key(0), uniform_play=False)
     searches = growing_resolver(model, js.cfr_plus(2.0), simulations=6, root=root)
     made = []
-    for options in ({}, {"abreast": 3}):
+    for options in ({"abreast": 1}, {"abreast": 4}, {"abreast": 99}):
         chosen = learn.sound_self_play(searches, episodes=4, solvers=2, p_td1=0.5, **options)
         state, step = chosen.init(jax.random.key(1)), jax.jit(chosen.sample)
         for k in range(3):
             examples, state = step(town, state, jax.random.key(k))
         made.append((examples, state.searches))
     assert made[0][1] > 4
-    for x, y in zip(*map(jax.tree.leaves, made), strict=True):
-        np.testing.assert_allclose(x, y, atol=1e-4)
+    for found in made[1:]:
+        for x, y in zip(*map(jax.tree.leaves, (made[0], found)), strict=True):
+            np.testing.assert_allclose(x, y, atol=1e-4)
 
 
 @pytest.mark.slow  # half a minute of compilation

@@ -93,9 +93,6 @@ def sound_self_play(
     engine, first = resolver.engine, resolver.root
     search, model, hands = engine.options, engine.options.model, engine.hands
     episodes, solvers = chosen.episodes, chosen.num_solvers
-    abreast = chosen.abreast
-    if abreast is None and min(model.hands) < max(model.hands) and jax.default_backend() == "cpu":
-        abreast = 1
     depth = min(model.depth, chosen.max_moves or model.depth)
     limits = Limits(
         -math.inf if chosen.resign_below is None else chosen.resign_below,
@@ -227,7 +224,7 @@ def sound_self_play(
         def one(subgame: BeliefSubgame, key: PRNGKey) -> tuple[Grown, Queries]:
             return logged_search(search, net, subgame, key, prior=prior, slots=slots)
 
-        return devices.vmap(one, abreast)(
+        return devices.vmap(one, chosen.abreast)(
             jax.tree.map(lambda *x: jnp.concatenate(x), acting, free),
             jax.random.split(key, episodes + solvers),
         )

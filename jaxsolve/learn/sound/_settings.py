@@ -30,9 +30,9 @@ class SelfPlaySettings:
             often; outcomes are no targets there. Not in the paper.
         fill: solvers without a query solve random beliefs of a random public state. Not in the
             paper.
-        abreast: searches side by side on a device, the others after these. If None all of them,
-            but one on a CPU where players have different numbers of private states: public states
-            of the one with fewer then have a program of their own.
+        abreast: searches side by side on a device, the others after these; all if None. On a CPU
+            few large ones stay in its cache, and where players have very different numbers of
+            private states, as in London, one at a time is fastest.
     """
 
     episodes: int = 32
