@@ -11,6 +11,8 @@ import sys
 import time
 from pathlib import Path
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from few import few
@@ -35,6 +37,13 @@ def test_four_devices_give_what_one_gives(part: str, tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_a_batch_smaller_than_what_is_side_by_side_is_not_filled_up() -> None:
+    run, batch = devices.vmap(jnp.sin, 100), jnp.arange(3.0)
+    np.testing.assert_array_equal(run(batch), jnp.sin(batch))
+    assert "[100" not in str(jax.make_jaxpr(run)(batch))
+    assert "[3,2]" in str(jax.make_jaxpr(devices.vmap(jnp.sin, 2))(jnp.arange(5.0)))  # three twos
 
 
 def test_what_devices_cannot_share_is_refused() -> None:
