@@ -43,8 +43,24 @@ def distances_of(here: Map) -> np.ndarray:
     return np.minimum(distance, 99).astype(np.int32)
 
 
-def station_features(here: Map, stations: Array, turn: Array) -> Array:
-    """Returns float [S, 2 D + 8], what each station is like for Mr X, tickets ignored.
+def near_stations(here: Map, stations: Array) -> tuple[Array, Array, Array]:
+    """Returns, of every station, how many neighbours no detective reaches in one move, on how many
+    there is a detective, and how many there are; float [S] each.
+
+    Args:
+        here: the map.
+        stations: int [D], of the detectives.
+    """
+    near = jnp.asarray(joined_counts(here).max(0), jnp.float32)
+    reached = jnp.asarray(distances_of(here) <= 1)[jnp.maximum(stations, 0)].any(0)
+    # No two detectives are on one station; those who are nowhere yet are on none.
+    taken = (jnp.arange(here.num_stations) == stations[:, None]).any(0)
+    away, beside = jnp.stack([~reached, taken]).astype(near.dtype) @ near
+    return away, beside, near.sum(0)
+
+
+def station_features(here: Map, stations: Array, turn: Array, some: Array) -> Array:
+    """Returns float [N, 2 D + 8], what some stations are like for Mr X, tickets ignored.
 
     exp(-moves) from each detective, the closest first, and from the one who moves next; moves by
     `FAR`; whether one of those who move before Mr X does can come in 1, 2 or 3 moves; neighbours
@@ -55,8 +71,12 @@ def station_features(here: Map, stations: Array, turn: Array) -> Array:
         here: the map.
         stations: int [D], of the detectives.
         turn: int [], 0 for Mr X, 1..D.
+        some: int [N], the stations.
     """
-    apart = jnp.minimum(jnp.asarray(distances_of(here)), FAR)[jnp.maximum(stations, 0)]
+    away, beside, every = near_stations(here, stations)
+    away, free, every = away[some], (every - beside)[some], every[some]
+    apart = jnp.minimum(jnp.asarray(distances_of(here)), FAR)
+    apart = apart[jnp.maximum(stations, 0)[:, None], some]
     count = len(apart)
     ranked = list(apart)
     for last in range(count - 1, 0, -1):  # the closest first; `sort` takes longer for so few
@@ -67,11 +87,6 @@ def station_features(here: Map, stations: Array, turn: Array) -> Array:
     due = jnp.arange(1, count + 1) >= turn
     soon = jnp.where(due[:, None], apart, FAR + 1).min(0)
     mover = jnp.where(turn > 0, apart[jnp.maximum(turn - 1, 0)], FAR)
-    near = jnp.asarray(joined_counts(here).max(0), jnp.float32)
-    every = near.sum(0)
-    away = (ranked[0] > 1).astype(near.dtype) @ near
-    # No two detectives are on one station; those who are nowhere yet are near none.
-    free = every - (near[stations] * (stations >= 0)[:, None]).sum(0)
     parts = [jnp.exp(-x.astype(float)) for x in [*ranked, mover]] + [x / FAR for x in ranked]
     parts += [(soon == k).astype(float) for k in (1, 2, 3)]
     parts += [away / 5, (away == 0).astype(float), free / 5, every / 5]

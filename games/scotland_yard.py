@@ -318,12 +318,13 @@ class ScotlandYard:
         """
         return len(self.map.detectives) * self.map.num_stations
 
-    def private_features(self, state: State) -> Array:
-        """float [2, S, 2 D + 8], what each station is like for Mr X; not in the paper.
+    def private_features(self, state: State, numbers: Array) -> Array:
+        """float [2, N, 2 D + 8], what each of some stations is like for Mr X; not in the paper.
 
         The detectives' only private state has 0. See `station_features`.
         """
-        mine = station_features(self.map, state.stations[1:].astype(jnp.int32), state.turn)
+        stations = state.stations[1:].astype(jnp.int32)
+        mine = station_features(self.map, stations, state.turn, numbers[0])
         return jnp.stack([mine, jnp.zeros_like(mine)])
 
     def action_name(self, actor: int, action: int) -> str:

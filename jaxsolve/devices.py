@@ -22,6 +22,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import AxisType, Mesh, PartitionSpec
 
+from jaxsolve.types import Array
+
 AXIS = "batch"
 """The axis of every mesh."""
 
@@ -247,3 +249,17 @@ def _laid_out(tree: T, spec: Callable[[Any], PartitionSpec]) -> T:
         return laid
 
     return jax.jit(constrained, inline=True)(tree)
+
+
+@jax.custom_batching.custom_vmap
+def shared_max(number: Array) -> Array:
+    """Returns the number itself; under vmap the largest of the batch, for all of them.
+
+    A loop that ends there stays one loop under vmap, without a selection of all that it changes.
+    """
+    return number
+
+
+@shared_max.def_vmap
+def _shared_max(size: int, batched: Any, number: Array) -> tuple[Array, bool]:
+    return (number.max() if batched[0] else number), False

@@ -95,8 +95,13 @@ class HasPrivateFeatures(Protocol):
     `public.hidden_piece_model` asks for them; other models do not.
     """
 
-    def private_features(self, state: State) -> Array:
-        """Returns float [2, H, G], of about unit size; equal for all states of a public state."""
+    def private_features(self, state: State, numbers: Array) -> Array:
+        """Returns float [2, N, G], of about unit size; equal for all states of a public state.
+
+        Args:
+            state: any of the public state.
+            numbers: int [2, N], the private states of each player to describe.
+        """
         ...
 
 

@@ -141,9 +141,10 @@ class ValueNetwork(nn.Module):
         In each layer a private state learns what the others are like, in the mean by the beliefs.
         """
         hands, width = beliefs.shape[-1], self.width
-        sizes = self.hands or (hands, hands)
+        every = self.hands or (hands, hands)
+        sizes = [min(n, hands) for n in every]  # there may be possible ones alone
         player = self.param("player", nn.initializers.zeros_init(), (2, width))
-        likely = jnp.log1p(beliefs * hands)[..., None]
+        likely = jnp.log1p(beliefs * max(every))[..., None]
         first = nn.Dense(width)
         public = nn.Dense(width)(features[..., self.skip :])[..., None, :]
         each = []
@@ -228,6 +229,11 @@ class Net:
     def __call__(self, state: PublicState, beliefs: Array) -> Array:
         """Returns values per unit of the opponent's reach [B, 2, H]; see `ValueFunction`."""
         return self.output(state, beliefs).values * self.unit(state)[..., None, None]
+
+    @property
+    def takes_few(self) -> bool:
+        """See `values.TakesFew`."""
+        return self.module.body == "shared"
 
     def unit(self, state: PublicState) -> Array:
         """Returns what an output of 1 stands for, float [B]; see `StateFormat.unit`."""

@@ -20,9 +20,11 @@ from jaxsolve.public._listed import ListedModel as ListedModel
 from jaxsolve.public._listed import listed_model as listed_model
 from jaxsolve.public._made import made_model as made_model
 from jaxsolve.public._made import top_of as top_of
+from jaxsolve.public._model import DescribesSome as DescribesSome
 from jaxsolve.public._model import Followable as Followable
 from jaxsolve.public._model import Followed as Followed
 from jaxsolve.public._model import PublicModel as PublicModel
+from jaxsolve.public._model import Ranked as Ranked
 from jaxsolve.public._pairs import DensePayoffs as DensePayoffs
 from jaxsolve.public._pairs import DenseWeights as DenseWeights
 from jaxsolve.public._pairs import IndependentWeights as IndependentWeights

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.game import HasPrivateFeatures, HasPublicFeatures, HidesPiece, MoveTables
-from jaxsolve.public._model import Followed
+from jaxsolve.public._model import Followed, Ranked
 from jaxsolve.public._pairs import DensePayoffs, DenseWeights
 from jaxsolve.public._rules import RulesModel, rules_model
 from jaxsolve.public._states import PublicState, StateFormat
@@ -54,6 +54,9 @@ class HiddenStore(NamedTuple):
         child: int32 [I, C].
         factor: float [I, C].
         payoff: float [I, A, H, 1], times chance.
+        num_possible: int32 [Q].
+        order: int16 [Q, H], the possible numbers, then the others.
+        place: int16 [Q, H], where in `order` each number is.
     """
 
     roots: HiddenRoot
@@ -62,6 +65,9 @@ class HiddenStore(NamedTuple):
     child: Array
     factor: Array
     payoff: Array
+    num_possible: Array
+    order: Array
+    place: Array
 
     @property
     def status(self) -> Array:
@@ -166,7 +172,11 @@ class HiddenPieceModel:
             child=jnp.full((size, c), -1, jnp.int32),
             factor=jnp.zeros((size, c), dtype),
             payoff=jnp.zeros((size, a, h, 1), dtype),
+            num_possible=jnp.zeros(many, jnp.int32),
+            order=jnp.zeros((many, h), jnp.int16),
+            place=jnp.zeros((many, h), jnp.int16),
         )
+        store = _with_ranks(store, root.weight[None], jnp.zeros(1, jnp.int32))
         return store, jnp.zeros((), jnp.int32)
 
     def transitions(self, store: HiddenStore) -> Transitions:
@@ -205,26 +215,39 @@ class HiddenPieceModel:
                 lambda x, y: x.at[where].set(y.astype(x.dtype), mode="drop"), old, value
             )
 
-        return HiddenStore(
-            put(store.roots, children, below),
-            put(store.kind, kind, at),
-            put(store.legal, legal, at),
-            put(store.child, jnp.where(factor > 0, numbers, -1), at),
-            put(store.factor, factor, at),
-            put(store.payoff, payoff[..., None], at),
-        ), new
+        store = store._replace(
+            roots=put(store.roots, children, below),
+            kind=put(store.kind, kind, at),
+            legal=put(store.legal, legal, at),
+            child=put(store.child, jnp.where(factor > 0, numbers, -1), at),
+            factor=put(store.factor, factor, at),
+            payoff=put(store.payoff, payoff[..., None], at),
+        )
+        return _with_ranks(store, children.weight, below), new
 
     def public_state(self, store: HiddenStore, public: Array) -> PublicState:
-        """See `PublicModel`; features are those of the game and, at the end, digits to be shown."""
+        """See `PublicModel`."""
+        every = jnp.arange(self.hands[0], dtype=jnp.int32)
+        numbers = jnp.broadcast_to(every, (*public.shape, 2, len(every)))
+        return self.some_states(store, public, numbers)
+
+    def ranked(self, store: HiddenStore) -> Ranked:
+        """See `DescribesSome`."""
+        return Ranked(store.num_possible, (store.order, None), (store.place, None))
+
+    def some_states(self, store: HiddenStore, public: Array, numbers: Array) -> PublicState:
+        """See `DescribesSome`; features are those of the game, then digits to be shown."""
         roots = jax.tree.map(lambda x: x[public], store.roots)
         flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[public.ndim :]), roots)
         features = jax.vmap(self._features)(flat)
+        weight = jnp.take_along_axis(roots.weight, numbers[..., 0, :], -1, mode="promise_in_bounds")
+        first = weight > 0
+        second = numbers[..., 1, :] == 0
         private = None
         if isinstance(self.game, HasPrivateFeatures):
-            private = jax.vmap(self.game.private_features)(flat.state)
+            each = numbers.reshape(-1, *numbers.shape[public.ndim :])
+            private = jax.vmap(self.game.private_features)(flat.state, each)
             private = private.reshape(*public.shape, *private.shape[1:]).astype(features.dtype)
-        first = roots.weight > 0
-        second = jnp.broadcast_to(jnp.arange(first.shape[-1]) == 0, first.shape)
         return PublicState(
             features=features.reshape(*public.shape, -1),
             possible=jnp.stack([first, second], -2),
@@ -349,6 +372,21 @@ class HiddenPieceModel:
         return kind, legal, factor, payoff, HiddenRoot(states, weight, left)
 
 
+def _with_ranks(store: HiddenStore, weight: Array, at: Array) -> HiddenStore:
+    """Returns the store with the numbers that are possible (weight [N, H] > 0) in places at [N]."""
+    some = weight > 0
+    count, before = some.sum(-1, dtype=jnp.int32), jnp.cumsum(some, -1, dtype=jnp.int16)
+    numbers = jnp.broadcast_to(jnp.arange(some.shape[-1], dtype=jnp.int16), some.shape)
+    place = jnp.where(some, before - 1, count[:, None].astype(jnp.int16) + numbers - before)
+    each = jnp.arange(len(some))[:, None]
+    order = jnp.zeros_like(place).at[each, place].set(numbers)
+    return store._replace(
+        num_possible=store.num_possible.at[at].set(count, mode="drop"),
+        order=store.order.at[at].set(order, mode="drop"),
+        place=store.place.at[at].set(place, mode="drop"),
+    )
+
+
 def choose_state(where: Array, yes: Any, no: Any) -> Any:
     """Returns one of two equal pytrees, by a bool []."""
     return jax.tree.map(lambda x, y: jnp.where(where, x, y), yes, no)
@@ -396,7 +434,9 @@ def hidden_piece_model(
     features = rules.format.num_features + (rules.format.num_features > 0)
     private = 0
     if isinstance(game, HasPrivateFeatures):
-        private = jax.eval_shape(lambda: game.private_features(game.init())).shape[-1]
+        private = jax.eval_shape(
+            lambda: game.private_features(game.init(), jnp.zeros((2, 1), jnp.int32))
+        ).shape[-1]
     model = HiddenPieceModel(
         tables=tables,
         rules=rules,

@@ -86,9 +86,9 @@ def unit_of(format: StateFormat, scale: Any, possible: Any) -> Any:
     Args:
         format: of the public states.
         scale: float [...], the largest payoff below.
-        possible: bool [..., 2, H].
+        possible: bool [..., 2, H], or fewer than H, the possible ones among them.
     """
-    square = possible.shape[-1] ** 2
+    square = max(format.hands) ** 2
     if format.unit == "possible pairs":
         scale = scale * (square / possible.sum(-1).prod(-1))
     return scale / square

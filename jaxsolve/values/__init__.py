@@ -33,11 +33,13 @@ from jaxsolve.values._rollouts import rollouts as rollouts
 from jaxsolve.values._transfer import extend as extend
 from jaxsolve.values._transfer import restrict as restrict
 from jaxsolve.values._value_net import ChecksGame as ChecksGame
+from jaxsolve.values._value_net import TakesFew as TakesFew
 from jaxsolve.values._value_net import ValueFunction as ValueFunction
 from jaxsolve.values._value_net import ValueLeaf as ValueLeaf
 from jaxsolve.values._value_net import check_value as check_value
 from jaxsolve.values._value_net import normalised as normalised
 from jaxsolve.values._value_net import scaled_values as scaled_values
+from jaxsolve.values._value_net import takes_few as takes_few
 from jaxsolve.values._values import Below as Below
 from jaxsolve.values._values import below as below
 from jaxsolve.values._values import exact_values as exact_values

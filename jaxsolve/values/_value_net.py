@@ -56,6 +56,21 @@ def check_value(value: object, game: Described) -> None:
         value.check(game)
 
 
+@runtime_checkable
+class TakesFew(Protocol):
+    """A value function that may pass over private states that are not possible."""
+
+    @property
+    def takes_few(self) -> bool:
+        """It says the same of the possible ones, whichever others there are and wherever."""
+        ...
+
+
+def takes_few(value: object) -> bool:
+    """Returns whether a value function may pass over private states that are not possible."""
+    return isinstance(value, TakesFew) and value.takes_few
+
+
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class ValueLeaf:

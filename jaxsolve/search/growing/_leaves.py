@@ -7,21 +7,25 @@ once; in between an answer is kept, which is per unit of the opponent's reach.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.public import Transitions
+from jaxsolve.devices import shared_max
+from jaxsolve.public import DescribesSome, PublicState, Transitions
 from jaxsolve.search.growing._reach import reach_at
-from jaxsolve.search.growing._rows import shared_max
 from jaxsolve.search.growing._state import GrowingSearch, Known, SearchProblem, SearchState
 from jaxsolve.search.growing._tree import Growth
 from jaxsolve.types import Array
-from jaxsolve.values import normalised, scaled_values
+from jaxsolve.values import normalised, scaled_values, takes_few
 
 T = TypeVar("T")
+
+SIZES = (24, 72)
+"""Numbers of private states for which there are programs; see `answers`."""
 
 
 class Leaves(NamedTuple):
@@ -43,13 +47,15 @@ class Leaves(NamedTuple):
     into: Array
     renumbers: Array | None
 
-    def reach(self, transitions: Transitions, action_reach: Array) -> Array:
-        """Returns float [T, 2, H], own reaches."""
+    def reach(
+        self, transitions: Transitions, action_reach: Array, numbers: Array | None = None
+    ) -> Array:
+        """Returns float [T, 2, H], own reaches; of private states int32 [T, 2, N], if given."""
 
-        def one(up: Array, row: Array, child: Array) -> Array:
-            return reach_at(transitions, action_reach, up, row, child, self.renumbers)
+        def one(up: Array, row: Array, child: Array, some: Array | None) -> Array:
+            return reach_at(transitions, action_reach, up, row, child, self.renumbers, some)
 
-        return jax.vmap(one)(self.up, self.row, self.child)
+        return jax.vmap(one)(self.up, self.row, self.child, numbers)
 
 
 def leaf_values(search: GrowingSearch, problem: SearchProblem, state: SearchState) -> SearchState:
@@ -60,21 +66,81 @@ def leaf_values(search: GrowingSearch, problem: SearchProblem, state: SearchStat
     growth = state.growth
     transitions = search.model.transitions(growth.store)
 
+    def scaled(asked: PublicState, reach: Array) -> Array:
+        return scaled_values(problem.value, asked, reach)
+
     def one(leaves: Leaves, child_values: Array) -> Array:
-        reach = leaves.reach(transitions, state.action_reach)
         if state.known is not None:
+            reach = leaves.reach(transitions, state.action_reach)
             possible = transitions.possible[leaves.public]
             mass = jnp.where(possible, reach, 0).sum(-1)[:, ::-1, None]
             found = state.known.values[leaves.up, :, leaves.child] * mass
         else:
-            asked = search.model.public_state(growth.store, leaves.public)
-            found = scaled_values(problem.value, asked, reach)
+            found = answers(search, problem, state, leaves, scaled)
         found = found * transitions.factor[leaves.row, leaves.child][:, None, None]
         return child_values.at[leaves.into, :, leaves.child].set(found, mode="drop")
 
     child_values = _over_leaves(transitions, growth, None, search.tile, one, state.child_values)
     asked = growth.num_leaves if state.known is None else 0
     return state._replace(child_values=child_values, asked=state.asked + asked)
+
+
+def answers(
+    search: GrowingSearch,
+    problem: SearchProblem,
+    state: SearchState,
+    leaves: Leaves,
+    ask: Callable[[PublicState, Array], Array],
+) -> Array:
+    """Returns float [T, 2, H], what the value function says of leaves.
+
+    In a large game few private states are possible in most public states: of London's 199 stations
+    19 in the mean, at most 64 in 94 % of positions. Where the value function can pass over the
+    others, a program for the next larger of `SIZES` runs, chosen for a batch as a whole; on a CPU
+    only, since a GPU would wait for each choice.
+
+    Args:
+        search: options.
+        problem: what the search is about.
+        state: the search.
+        leaves: some leaves.
+        ask: (public states [T], own reaches [T, 2, N]) -> float [T, 2, N], 0 where not possible.
+    """
+    model, store = search.model, state.growth.store
+    transitions, public = model.transitions(store), leaves.public
+    hands = transitions.num_hands
+
+    def every() -> Array:
+        reach = leaves.reach(transitions, state.action_reach)
+        return ask(model.public_state(store, public), reach)
+
+    def few(size: int) -> Array:
+        assert isinstance(model, DescribesSome)
+        ranked = model.ranked(store)
+        first = jnp.broadcast_to(jnp.arange(size), (len(public), size))
+        order = [first if x is None else x[public, :size].astype(jnp.int32) for x in ranked.order]
+        numbers = jnp.stack(order, 1)
+        reach = leaves.reach(transitions, state.action_reach, numbers)
+        found = ask(model.some_states(store, public, numbers), reach)
+        first = jnp.broadcast_to(jnp.minimum(jnp.arange(hands), size - 1), (len(public), hands))
+        place = [first if x is None else x[public].astype(jnp.int32) for x in ranked.place]
+        at = jnp.minimum(jnp.stack(place, 1), size - 1)
+        found = jnp.take_along_axis(found, at, 2, mode="promise_in_bounds")
+        return jnp.where(transitions.possible[public], found, 0)
+
+    sizes = [n for n in SIZES if n < hands]
+    if not (sizes and isinstance(model, DescribesSome) and takes_few(problem.value)):
+        return every()
+
+    def chosen() -> Array:
+        most = shared_max(model.ranked(store).num_possible[public].max())
+        number = sum((most > n).astype(jnp.int32) for n in sizes)
+        branches: list[Callable[[], Array]] = [*(functools.partial(few, n) for n in sizes), every]
+        found: Array = jax.lax.switch(number, branches)
+        return found
+
+    found: Array = jax.lax.platform_dependent(cpu=chosen, default=every)
+    return found
 
 
 def _over_leaves(
@@ -146,14 +212,17 @@ def ask(
     tile = search.tile if hands > 1 else min(search.tile, search.top or search.tile)
     sure = jnp.ones((tile, 2, 1), state.total.dtype)
 
+    def normal(asked: PublicState, reach: Array) -> Array:
+        beliefs, _ = normalised(reach, asked.possible)
+        return jnp.where(asked.possible, problem.value(asked, beliefs), 0)
+
     def one(leaves: Leaves, known: Known) -> Known:
         at = leaves.into, slice(None), leaves.child
-        asked = search.model.public_state(growth.store, leaves.public)
-        beliefs = sure
         if hands > 1:
-            reach = leaves.reach(transitions, state.action_reach)
-            beliefs, _ = normalised(reach, asked.possible)
-        found = jnp.where(asked.possible, problem.value(asked, beliefs), 0)
+            found = answers(search, problem, state, leaves, normal)
+            return Known(known.values.at[at].set(found, mode="drop"), None)
+        asked = search.model.public_state(growth.store, leaves.public)
+        found = jnp.where(asked.possible, problem.value(asked, sure), 0)
         values = known.values.at[at].set(found, mode="drop")
         if problem.prior is None or known.prior is None:
             return Known(values, None)

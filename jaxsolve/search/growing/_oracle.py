@@ -12,9 +12,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from jaxsolve.devices import shared_max
 from jaxsolve.public import Described, ListedModel, PublicState, PublicTable
 from jaxsolve.search.growing._expand import open_leaf
-from jaxsolve.search.growing._rows import shared_max
 from jaxsolve.search.growing._solve import Grown, begin, finish, growing_search
 from jaxsolve.search.growing._state import GrowingSearch, SearchState
 from jaxsolve.search.growing._update import update

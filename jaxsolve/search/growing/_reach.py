@@ -7,8 +7,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from jaxsolve.devices import shared_max
 from jaxsolve.public import Transitions
-from jaxsolve.search.growing._rows import by_actor, entries, put_rows, rows_of, shared_max
+from jaxsolve.search.growing._rows import by_actor, entries, put_rows, rows_of
 from jaxsolve.search.growing._state import GrowingSearch, SearchProblem, SearchState
 from jaxsolve.search.growing._tree import Growth
 from jaxsolve.types import Array
@@ -53,6 +54,7 @@ def reach_at(
     row: Array,
     child: Array,
     renumbers: Array | None = None,
+    numbers: Array | None = None,
 ) -> Array:
     """Returns float [2, H], own reaches at a child of an opened public state.
 
@@ -64,33 +66,45 @@ def reach_at(
         child: int32 [], which child of it.
         renumbers: bool [], of the row; None: it may. A batch is read in one way, pair by pair where
             any of it needs that.
+        numbers: int32 [2, N], private states of the child in place of all H; of a player with no
+            more than N all, in their order.
     """
     child = jnp.minimum(child, transitions.num_children - 1)
     # Out of the whole array at once: a row of it is much larger than what is read.
-    flat, most = action_reach.reshape(len(action_reach), 2, -1), transitions.num_hands
-    sizes = transitions.weights.hands
+    flat = action_reach.reshape(len(action_reach), 2, -1)
+    every = transitions.weights.hands
+    most = transitions.num_hands if numbers is None else numbers.shape[-1]
+    sizes = [min(n, most) for n in every]
 
-    def summed(player: int, hands: int, origins: int | None) -> Array:
-        source = transitions.parents_of[row, child, player, slice(hands)][:, :origins]
+    def some(player: int) -> Any:
+        if numbers is None or every[player] <= most:
+            return slice(sizes[player])
+        return numbers[player]
+
+    def summed(player: int, origins: int | None) -> Array:
+        source = transitions.parents_of[row, child, player, some(player)][:, :origins]
         return entries(flat, up, player, source).sum(-1)
 
     def padded(parts: Any) -> Array:
         return jnp.stack([jnp.pad(x, (0, most - len(x))) for x in parts])
 
     def moved() -> Array:
-        return padded(summed(player, n, None) for player, n in enumerate(sizes))
+        return padded(summed(player, None) for player in range(2))
 
     def kept() -> Array:
-        many = sizes.index(max(sizes))
-        stays = rows_of(action_reach, up, many, 0, hands=max(sizes))
-        goes = summed(1 - many, min(sizes), 1)
+        many = every.index(max(every))
+        if every[many] <= most:
+            stays = rows_of(action_reach, up, many, 0, hands=sizes[many])
+        else:
+            stays = entries(flat, up, many, some(many))
+        goes = summed(1 - many, 1)
         return padded((goes, stays) if many else (stays, goes))
 
     if renumbers is None:
         return moved()
-    some = shared_max(renumbers.astype(jnp.int32)) > 0
+    any_does = shared_max(renumbers.astype(jnp.int32)) > 0
     found: Array = jax.lax.platform_dependent(
-        cpu=lambda: jax.lax.cond(some, moved, kept), default=moved
+        cpu=lambda: jax.lax.cond(any_does, moved, kept), default=moved
     )
     return found
 

@@ -8,23 +8,10 @@ from typing import Any, TypeVar
 import jax
 import jax.numpy as jnp
 
+from jaxsolve.devices import shared_max
 from jaxsolve.types import Array
 
 T = TypeVar("T")
-
-
-@jax.custom_batching.custom_vmap
-def shared_max(number: Array) -> Array:
-    """Returns the number itself; under vmap the largest of the batch, for all of them.
-
-    A loop that ends there stays one loop under vmap, without a selection of all that it changes.
-    """
-    return number
-
-
-@shared_max.def_vmap
-def _shared_max(size: int, batched: Any, number: Array) -> tuple[Array, bool]:
-    return (number.max() if batched[0] else number), False
 
 
 def by_actor(hands: tuple[int, int], actor: Array, body: Callable[..., T], carry: T, n: Array) -> T:

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple, TypeVar
 import jax
 import jax.numpy as jnp
 
+from jaxsolve.devices import shared_max
 from jaxsolve.public import PublicModel, PublicTable, listed_model
 from jaxsolve.regret import normalise
 from jaxsolve.search.growing._expand import expand, open_leaf
 from jaxsolve.search.growing._reach import action_reach_of
-from jaxsolve.search.growing._rows import shared_max
 from jaxsolve.search.growing._state import (
     GrowingSearch,
     Known,

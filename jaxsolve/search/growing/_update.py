@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from jaxsolve.devices import shared_max
 from jaxsolve.public import Transitions
 from jaxsolve.regret import Step, normalise
 from jaxsolve.search.growing._leaves import ask_once, leaf_values
@@ -25,7 +26,6 @@ from jaxsolve.search.growing._rows import (
     nothing,
     put_rows,
     rows_of,
-    shared_max,
 )
 from jaxsolve.search.growing._state import GrowingSearch, SearchProblem, SearchState
 from jaxsolve.tree import take
