@@ -2,8 +2,10 @@
 
 SoG(s, 1) from the first decision with a network of 3 x 256 that has learned nothing, a batch of
 searches with different keys: searches a second of processor time and by the clock, and the bytes
-that one search keeps and that its program takes; the same with leaves worth nothing. With
-`--beliefs N`, beliefs over Mr X's station in N random games are compared with exact tracking.
+that one search keeps and that its program takes; the same with leaves worth nothing. With `--net
+FILE` the network is another one, such as the study's, and with `--along N` searches start 0 to N
+public states later, along random play, where fewer stations are possible. With `--beliefs N`,
+beliefs over Mr X's station in N random games are compared with exact tracking.
 
 Processor time is that of all threads: two cores that nothing else uses do at most two seconds of it
 in a second.
@@ -26,6 +28,7 @@ import games
 import jaxsolve as js
 from experiments._report import Report, device_name, slug
 from experiments.bench._london_beliefs import compared
+from experiments.bench._london_positions import along
 from experiments.bench.growing import nothing
 from games.scotland_yard import ScotlandYard
 from jaxsolve import devices, nets
@@ -47,6 +50,8 @@ def measure(
     tile: int = 16,
     per_update: float = 1.0,
     ask_every: int = 1,
+    net: Path | None = None,
+    along_by: int = 0,
     run: bool = True,
 ) -> dict[str, Any]:
     """Returns the row of one kind of search.
@@ -60,12 +65,15 @@ def measure(
         tile: leaves that the network is asked about at once.
         per_update: c; at .5 there are two iterations of CFR for each simulation.
         ask_every: iterations from one question about all leaves to the next.
+        net: file of another network.
+        along_by: public states, from the first decision to where the last search starts.
         run: False for the memory alone.
     """
     model, root = hidden_piece_model(game)
     value: Any = jax.tree_util.Partial(nothing)
     if value_name == "network":
         value = nets.make_net(model, nets.ValueNetwork(256, 3), jax.random.key(0))
+        value = nets.load_net(net) if net else value
     search = growing_search(
         model,
         js.cfr_plus().simultaneous(),
@@ -76,29 +84,33 @@ def measure(
     )
     ranges = jnp.ones((2, max(model.hands)))
 
-    def one(search: Any, value: Any, key: Any) -> Any:
+    keys = jax.random.split(jax.random.key(1), batch)
+    steps = jnp.linspace(0, along_by, batch).astype(jnp.int32)
+    roots = jax.jit(jax.vmap(lambda key, n: along(model, root, key, n)))(keys, steps)
+
+    def one(search: Any, value: Any, root: Any, key: Any) -> Any:
         return gt_cfr(search, value, root, ranges, key)
 
     @jax.jit
-    def many(search: Any, value: Any, keys: Any) -> Any:
-        def some(key: Any) -> Any:
-            found = one(search, value, key)
+    def many(search: Any, value: Any, roots: Any, keys: Any) -> Any:
+        def some(root: Any, key: Any) -> Any:
+            found = one(search, value, root, key)
             return found.policy, found.growth.num_opened, found.growth.num_leaves, found.asked
 
-        return devices.vmap(some, abreast)(keys)
+        return devices.vmap(some, abreast)(roots, keys)
 
-    keys = jax.random.split(jax.random.key(1), batch)
-    kept = jax.eval_shape(one, search, value, keys[0])
-    program = many.lower(search, value, keys).compile()
+    kept = jax.eval_shape(one, search, value, root, keys[0])
+    program = many.lower(search, value, roots, keys).compile()
     memory = program.memory_analysis()
     row = {
-        "value": value_name,
+        "value": value_name if net is None or value_name == "zero" else net.stem,
         "simulations": simulations,
         "per_update": per_update,
         "ask_every": ask_every,
         "batch": batch,
         "abreast": abreast,
         "tile": tile,
+        "along": along_by,
         "kept_megabytes": _bytes(kept) / 1e6,
         "program_megabytes": (memory.temp_size_in_bytes / abreast) / 1e6,
         "device": device_name(),
@@ -106,9 +118,11 @@ def measure(
     if not run:
         return row
     if jax.default_backend() != "cpu":
-        jax.block_until_ready(program(search, value, keys))  # the first run also loads kernels
+        jax.block_until_ready(
+            program(search, value, roots, keys)
+        )  # the first run also loads kernels
     clock, spent = time.perf_counter(), time.process_time()
-    _, opened, leaves, asked = jax.block_until_ready(program(search, value, keys))
+    _, opened, leaves, asked = jax.block_until_ready(program(search, value, roots, keys))
     clock, spent = time.perf_counter() - clock, time.process_time() - spent
     return row | {
         "searches_per_processor_second": batch / spent,
@@ -134,6 +148,8 @@ def main(argv: list[str] | None = None) -> Report:
     parser.add_argument("--memory", action="store_true", help="compile only, and say the memory")
     parser.add_argument("--per_update", type=float, nargs="+", default=[1.0])
     parser.add_argument("--ask_every", type=int, nargs="+", default=[1])
+    parser.add_argument("--net", type=Path, help="file of a network, in place of one of 3 x 256")
+    parser.add_argument("--along", type=int, default=0, help="public states to the last start")
     parser.add_argument("--beliefs", type=int, default=0, help="random games to compare beliefs in")
     parser.add_argument(
         "--record", action="store_true", help="also write experiments/bench/results"
@@ -167,6 +183,8 @@ def main(argv: list[str] | None = None) -> Report:
             tile=tile,
             per_update=per_update,
             ask_every=ask_every,
+            net=given.net,
+            along_by=given.along,
             run=not given.memory,
         )
         rows.append(row)
