@@ -59,8 +59,8 @@ def near_stations(here: Map, stations: Array) -> tuple[Array, Array, Array]:
     return away, beside, near.sum(0)
 
 
-def station_features(here: Map, stations: Array, turn: Array, some: Array) -> Array:
-    """Returns float [N, 2 D + 8], what some stations are like for Mr X, tickets ignored.
+def station_features(here: Map, stations: Array, turn: Array, some: Array | None = None) -> Array:
+    """Returns float [N, 2 D + 8], what some or all stations are like for Mr X, tickets ignored.
 
     exp(-moves) from each detective, the closest first, and from the one who moves next; moves by
     `FAR`; whether one of those who move before Mr X does can come in 1, 2 or 3 moves; neighbours
@@ -71,12 +71,16 @@ def station_features(here: Map, stations: Array, turn: Array, some: Array) -> Ar
         here: the map.
         stations: int [D], of the detectives.
         turn: int [], 0 for Mr X, 1..D.
-        some: int [N], the stations.
+        some: int [N], the stations; all if None.
     """
     away, beside, every = near_stations(here, stations)
-    away, free, every = away[some], (every - beside)[some], every[some]
+    free = every - beside
     apart = jnp.minimum(jnp.asarray(distances_of(here)), FAR)
-    apart = apart[jnp.maximum(stations, 0)[:, None], some]
+    if some is None:
+        apart = apart[jnp.maximum(stations, 0)]
+    else:
+        apart = apart[jnp.maximum(stations, 0)[:, None], some]
+        away, free, every = away[some], free[some], every[some]
     count = len(apart)
     ranked = list(apart)
     for last in range(count - 1, 0, -1):  # the closest first; `sort` takes longer for so few

@@ -318,13 +318,14 @@ class ScotlandYard:
         """
         return len(self.map.detectives) * self.map.num_stations
 
-    def private_features(self, state: State, numbers: Array) -> Array:
-        """float [2, N, 2 D + 8], what each of some stations is like for Mr X; not in the paper.
+    def private_features(self, state: State, numbers: Array | None = None) -> Array:
+        """float [2, N, 2 D + 8], what some or all stations are like for Mr X; not in the paper.
 
         The detectives' only private state has 0. See `station_features`.
         """
         stations = state.stations[1:].astype(jnp.int32)
-        mine = station_features(self.map, stations, state.turn, numbers[0])
+        some = None if numbers is None else numbers[0]
+        mine = station_features(self.map, stations, state.turn, some)
         return jnp.stack([mine, jnp.zeros_like(mine)])
 
     def action_name(self, actor: int, action: int) -> str:

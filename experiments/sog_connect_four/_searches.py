@@ -27,7 +27,7 @@ from jaxsolve.types import TERMINAL, Array
 
 SEARCHES = {
     "sog": ("sog", "sog, visits"),
-    "sog warm": ("sog, warm", "sog, warm, visits"),
+    "sog c=4": ("sog, c=4", "sog, c=4, visits"),
     "mctx muzero": ("mctx muzero",),
     "mctx gumbel": ("mctx gumbel",),
 }
@@ -36,8 +36,8 @@ SEARCHES = {
 ROW_NAMES = tuple(name for names in SEARCHES.values() for name in names)
 SOLVER = js.cfr_plus().simultaneous()
 """The paper's updates."""
-WARM = {"sog": None, "sog warm": 10.0}
-"""Regrets of what is opened, in units of its prior, of our searches."""
+PER_UPDATE = {"sog": 1, "sog c=4": 4}
+"""c of our searches, and s where it is less; in games of perfect information the paper has 10."""
 
 
 def best_moves(
@@ -59,8 +59,9 @@ def best_moves(
     if search not in SEARCHES:
         raise ValueError(f"no search {search!r}; choose one of {', '.join(SEARCHES)}")
     board_model()  # it is made on the host
-    if search in WARM:
-        act: Callable[..., Array] = functools.partial(_sog, warm=WARM[search])
+    if search in PER_UPDATE:
+        c = min(PER_UPDATE[search], simulations)
+        act: Callable[..., Array] = functools.partial(_sog, per_update=c)
     else:
         act = _mctx(search)
     out = []
@@ -74,15 +75,15 @@ def best_moves(
     return np.concatenate(out).T
 
 
-@functools.partial(jax.jit, static_argnames=("simulations", "warm"))
-def _sog(net: Net, positions: Array, keys: Array, *, simulations: int, warm: float | None) -> Array:
+@functools.partial(jax.jit, static_argnames=("simulations", "per_update"))
+def _sog(net: Net, positions: Array, keys: Array, *, simulations: int, per_update: int) -> Array:
     """Returns int32 [B, 2]: the likeliest move of the average policy, and the most visited one.
 
     Of equals it is the one whose worth in the last iteration and prior add up to most: after one
     simulation the average policy is even.
     """
     model, _ = board_model()
-    search = growing_search(model, SOLVER, simulations=simulations, top=1, warm=warm)
+    search = growing_search(model, SOLVER, simulations=simulations, per_update=per_update, top=1)
     game = connect_four()
 
     def one(moves: Array, key: Array) -> Array:

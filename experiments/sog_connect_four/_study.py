@@ -6,10 +6,10 @@ draw or loss); the loss is what it gives away, 2 from won to lost.
 
 All searches have one network, which is asked about a board and its mirror image, and equal
 simulations, and play without noise: SoG the likeliest move of its average policy, mctx's
-MuZero-style search the most visited one, its Gumbel search the winner of its halving. Ours, not the
-paper's, are "sog, visits", the same search that plays its most visited move, and "sog, warm", whose
-regrets start at the prior. The network is given empty squares where four would be complete, too,
-which it would have to learn.
+MuZero-style search the most visited one, its Gumbel search the winner of its halving. "sog" is
+SoG(s, 1), "sog, c=4" has four simulations after each update; the paper has c = 10 in chess and Go.
+Rows of "visits" are ours: the same search plays its most visited move. The network is given empty
+squares where four would be complete, too, which it would have to learn.
 
 Source: Schmid et al. 2023 (Student of Games) for the search; Danihelka et al. 2022 for the Gumbel
 search; the solver is BitBully.
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +29,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from experiments._report import Report, wilson
+from experiments._report import Report, device_name, slug, wilson
 from experiments.sog_connect_four._board import (
     COLUMNS,
     PLANES,
@@ -121,8 +122,8 @@ def main(
         quick: a network that has learned for seconds, and few positions.
         out: folder; a run that was stopped goes on where it was.
         settings: instead of those of the full or the quick run.
-        record: also write the result of this device to the study's folder; by default for the full
-            run.
+        record: also write the result and the network of this device to the study's folder; by
+            default for the full run.
         say: receives progress, a line at a time.
     """
     begin = time.perf_counter()
@@ -137,6 +138,10 @@ def main(
     exact_values(np.full((1, ROWS * COLUMNS), -1))  # the solver is missing before any work
     alone, curve = train(chosen, out, say)
     net = both_ways(alone)
+    nets.save_net(alone, out / "network.npz")
+    if record:
+        RESULTS.mkdir(parents=True, exist_ok=True)
+        shutil.copy(out / "network.npz", RESULTS / f"network-{slug(device_name())}.npz")
     report.extra["training"] = curve
     kinds: dict[str, Callable[[], np.ndarray]] = {
         "random": lambda: random_games(chosen.positions),

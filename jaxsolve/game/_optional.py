@@ -95,12 +95,12 @@ class HasPrivateFeatures(Protocol):
     `public.hidden_piece_model` asks for them; other models do not.
     """
 
-    def private_features(self, state: State, numbers: Array) -> Array:
+    def private_features(self, state: State, numbers: Array | None = None) -> Array:
         """Returns float [2, N, G], of about unit size; equal for all states of a public state.
 
         Args:
             state: any of the public state.
-            numbers: int [2, N], the private states of each player to describe.
+            numbers: int [2, N], the private states of each player to describe; all H if None.
         """
         ...
 

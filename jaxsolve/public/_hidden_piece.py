@@ -227,25 +227,25 @@ class HiddenPieceModel:
 
     def public_state(self, store: HiddenStore, public: Array) -> PublicState:
         """See `PublicModel`."""
-        every = jnp.arange(self.hands[0], dtype=jnp.int32)
-        numbers = jnp.broadcast_to(every, (*public.shape, 2, len(every)))
-        return self.some_states(store, public, numbers)
+        return self.some_states(store, public, None)
 
     def ranked(self, store: HiddenStore) -> Ranked:
         """See `DescribesSome`."""
         return Ranked(store.num_possible, (store.order, None), (store.place, None))
 
-    def some_states(self, store: HiddenStore, public: Array, numbers: Array) -> PublicState:
+    def some_states(self, store: HiddenStore, public: Array, numbers: Array | None) -> PublicState:
         """See `DescribesSome`; features are those of the game, then digits to be shown."""
         roots = jax.tree.map(lambda x: x[public], store.roots)
         flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[public.ndim :]), roots)
         features = jax.vmap(self._features)(flat)
-        weight = jnp.take_along_axis(roots.weight, numbers[..., 0, :], -1, mode="promise_in_bounds")
-        first = weight > 0
-        second = numbers[..., 1, :] == 0
+        first, each = roots.weight > 0, None
+        second = jnp.broadcast_to(jnp.arange(first.shape[-1]) == 0, first.shape)
+        if numbers is not None:
+            each = numbers.reshape(-1, *numbers.shape[public.ndim :])
+            first = jnp.take_along_axis(first, numbers[..., 0, :], -1, mode="promise_in_bounds")
+            second = numbers[..., 1, :] == 0
         private = None
         if isinstance(self.game, HasPrivateFeatures):
-            each = numbers.reshape(-1, *numbers.shape[public.ndim :])
             private = jax.vmap(self.game.private_features)(flat.state, each)
             private = private.reshape(*public.shape, *private.shape[1:]).astype(features.dtype)
         return PublicState(
@@ -434,9 +434,7 @@ def hidden_piece_model(
     features = rules.format.num_features + (rules.format.num_features > 0)
     private = 0
     if isinstance(game, HasPrivateFeatures):
-        private = jax.eval_shape(
-            lambda: game.private_features(game.init(), jnp.zeros((2, 1), jnp.int32))
-        ).shape[-1]
+        private = jax.eval_shape(lambda: game.private_features(game.init())).shape[-1]
     model = HiddenPieceModel(
         tables=tables,
         rules=rules,

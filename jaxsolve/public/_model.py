@@ -137,13 +137,14 @@ class DescribesSome(PublicModel, Protocol):
         """Returns which private states are possible, by number of the public state."""
         ...
 
-    def some_states(self, store: Any, public: Array, numbers: Array) -> PublicState:
+    def some_states(self, store: Any, public: Array, numbers: Array | None) -> PublicState:
         """Returns what a value function is given of public states, as if there were few.
 
         Args:
             store: what is opened so far.
             public: int32 [...].
-            numbers: int32 [..., 2, N], the private states of each player that it is told of.
+            numbers: int32 [..., 2, N], the private states of each player that it is told of; None
+                for all.
         """
         ...
 
