@@ -55,8 +55,8 @@ class HiddenStore(NamedTuple):
         factor: float [I, C].
         payoff: float [I, A, H, 1], times chance.
         num_possible: int32 [Q].
-        order: int16 [Q, H], the possible numbers, then the others.
-        place: int16 [Q, H], where in `order` each number is.
+        order: int [Q, H], the possible numbers, then the others.
+        place: int [Q, H], where in `order` each number is.
     """
 
     roots: HiddenRoot
@@ -173,8 +173,8 @@ class HiddenPieceModel:
             factor=jnp.zeros((size, c), dtype),
             payoff=jnp.zeros((size, a, h, 1), dtype),
             num_possible=jnp.zeros(many, jnp.int32),
-            order=jnp.zeros((many, h), jnp.int16),
-            place=jnp.zeros((many, h), jnp.int16),
+            order=jnp.zeros((many, h), small_ints(h)),
+            place=jnp.zeros((many, h), small_ints(h)),
         )
         store = _with_ranks(store, root.weight[None], jnp.zeros(1, jnp.int32))
         return store, jnp.zeros((), jnp.int32)
@@ -374,10 +374,10 @@ class HiddenPieceModel:
 
 def _with_ranks(store: HiddenStore, weight: Array, at: Array) -> HiddenStore:
     """Returns the store with the numbers that are possible (weight [N, H] > 0) in places at [N]."""
-    some = weight > 0
-    count, before = some.sum(-1, dtype=jnp.int32), jnp.cumsum(some, -1, dtype=jnp.int16)
-    numbers = jnp.broadcast_to(jnp.arange(some.shape[-1], dtype=jnp.int16), some.shape)
-    place = jnp.where(some, before - 1, count[:, None].astype(jnp.int16) + numbers - before)
+    some, dtype = weight > 0, store.order.dtype
+    count, before = some.sum(-1, dtype=jnp.int32), jnp.cumsum(some, -1, dtype=dtype)
+    numbers = jnp.broadcast_to(jnp.arange(some.shape[-1], dtype=dtype), some.shape)
+    place = jnp.where(some, before - 1, count[:, None].astype(dtype) + numbers - before)
     each = jnp.arange(len(some))[:, None]
     order = jnp.zeros_like(place).at[each, place].set(numbers)
     return store._replace(
@@ -385,6 +385,11 @@ def _with_ranks(store: HiddenStore, weight: Array, at: Array) -> HiddenStore:
         order=store.order.at[at].set(order, mode="drop"),
         place=store.place.at[at].set(place, mode="drop"),
     )
+
+
+def small_ints(most: int) -> type[np.signedinteger[Any]]:
+    """Returns the type of integers up to a number."""
+    return np.int16 if most < 1 << 15 else np.int32
 
 
 def choose_state(where: Array, yes: Any, no: Any) -> Any:
@@ -480,7 +485,7 @@ def _tables(moves: MoveTables, children: int, digits: tuple[int, ...]) -> Tables
     waiting = np.full((every, hands, children), codes)
     waiting[~waits, 0] = np.arange(children) * hands
     waiting[waits] = np.arange(children) * hands + number[:, None]
-    small = np.int16 if max(pairs, codes) < 1 << 15 else np.int32
+    small = small_ints(max(pairs, codes))
     tables = (child, after, source, parents, own[..., None], waiting)
     arrays = (jnp.asarray(x, small) for x in tables)
     return Tables(jnp.asarray(actor, jnp.int32), *arrays)
