@@ -72,8 +72,8 @@ def measure(
     model, root = hidden_piece_model(game)
     value: Any = jax.tree_util.Partial(nothing)
     if value_name == "network":
-        value = nets.make_net(model, nets.ValueNetwork(256, 3), jax.random.key(0))
-        value = nets.load_net(net) if net else value
+        fresh = nets.ValueNetwork(256, 3)
+        value = nets.load_net(net) if net else nets.make_net(model, fresh, jax.random.key(0))
     search = growing_search(
         model,
         js.cfr_plus().simultaneous(),
@@ -118,9 +118,8 @@ def measure(
     if not run:
         return row
     if jax.default_backend() != "cpu":
-        jax.block_until_ready(
-            program(search, value, roots, keys)
-        )  # the first run also loads kernels
+        # The first run also loads kernels.
+        jax.block_until_ready(program(search, value, roots, keys))
     clock, spent = time.perf_counter(), time.process_time()
     _, opened, leaves, asked = jax.block_until_ready(program(search, value, roots, keys))
     clock, spent = time.perf_counter() - clock, time.process_time() - spent

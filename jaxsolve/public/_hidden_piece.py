@@ -21,7 +21,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.game import HasPrivateFeatures, HasPublicFeatures, HidesPiece, MoveTables
+from jaxsolve.game import HasPrivateFeatures, HasPublicFeatures, HidesPiece
+from jaxsolve.public._hidden_tables import Lists, Tables, move_tables, small_ints
 from jaxsolve.public._model import Followed, Ranked
 from jaxsolve.public._pairs import DensePayoffs, DenseWeights
 from jaxsolve.public._rules import RulesModel, rules_model
@@ -54,7 +55,6 @@ class HiddenStore(NamedTuple):
         child: int32 [I, C].
         factor: float [I, C].
         payoff: float [I, A, H, 1], times chance.
-        num_possible: int32 [Q].
         order: int [Q, H], the possible numbers, then the others.
         place: int [Q, H], where in `order` each number is.
     """
@@ -65,7 +65,6 @@ class HiddenStore(NamedTuple):
     child: Array
     factor: Array
     payoff: Array
-    num_possible: Array
     order: Array
     place: Array
 
@@ -73,50 +72,6 @@ class HiddenStore(NamedTuple):
     def status(self) -> Array:
         """int32 [], `Status` bits: 0, the tables have room for all moves."""
         return jnp.zeros(self.kind.shape[:-1], jnp.int32)
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class Lists:
-    """One of the lists of `Transitions`, read from a table by kind; indexed like an array.
-
-    Attributes:
-        table: int [T, ...].
-        kind: int32 [I].
-    """
-
-    table: Array
-    kind: Array
-
-    def __getitem__(self, index: Any) -> Array:
-        """Returns table[kind[row], ...]."""
-        row, *rest = index if isinstance(index, tuple) else (index,)
-        found = self.table.at[(self.kind[row], *rest)].get(
-            mode="promise_in_bounds", wrap_negative_indices=False
-        )
-        return found.astype(jnp.int32)
-
-
-class Tables(NamedTuple):
-    """Lists of all kinds: those of the game, then one for each digit that is shown.
-
-    Attributes:
-        actor: int32 [T].
-        child: int16 [T, A, H], -1 where there is no move.
-        after: int16 [T, A, H].
-        source: int16 [T, C, H, M], codes a H + h of the moves that lead to each number.
-        parents_of: int16 [T, C, 2, H, M].
-        child_of_action: int16 [T, A, H, 1].
-        child_of_waiting: int16 [T, H, C].
-    """
-
-    actor: Array
-    child: Array
-    after: Array
-    source: Array
-    parents_of: Array
-    child_of_action: Array
-    child_of_waiting: Array
 
 
 @jax.tree_util.register_dataclass
@@ -164,6 +119,8 @@ class HiddenPieceModel:
         size, many = capacity, 1 + capacity * self.num_children
         (h, _), a, c = self.hands, self.num_actions, self.num_children
         root = root._replace(weight=root.weight.astype(dtype))
+        nobody = jnp.zeros((many, h), small_ints(h))
+        order, place = ranks(root.weight > 0, nobody.dtype)
         roots = jax.tree.map(lambda x: jnp.zeros((many, *x.shape), x.dtype).at[0].set(x), root)
         store = HiddenStore(
             roots=roots,
@@ -172,11 +129,9 @@ class HiddenPieceModel:
             child=jnp.full((size, c), -1, jnp.int32),
             factor=jnp.zeros((size, c), dtype),
             payoff=jnp.zeros((size, a, h, 1), dtype),
-            num_possible=jnp.zeros(many, jnp.int32),
-            order=jnp.zeros((many, h), small_ints(h)),
-            place=jnp.zeros((many, h), small_ints(h)),
+            order=nobody.at[0].set(order),
+            place=nobody.at[0].set(place),
         )
-        store = _with_ranks(store, root.weight[None], jnp.zeros(1, jnp.int32))
         return store, jnp.zeros((), jnp.int32)
 
     def transitions(self, store: HiddenStore) -> Transitions:
@@ -215,25 +170,25 @@ class HiddenPieceModel:
                 lambda x, y: x.at[where].set(y.astype(x.dtype), mode="drop"), old, value
             )
 
-        store = store._replace(
-            roots=put(store.roots, children, below),
-            kind=put(store.kind, kind, at),
-            legal=put(store.legal, legal, at),
-            child=put(store.child, jnp.where(factor > 0, numbers, -1), at),
-            factor=put(store.factor, factor, at),
-            payoff=put(store.payoff, payoff[..., None], at),
-        )
-        return _with_ranks(store, children.weight, below), new
-
-    def public_state(self, store: HiddenStore, public: Array) -> PublicState:
-        """See `PublicModel`."""
-        return self.some_states(store, public, None)
+        order, place = jax.vmap(ranks, (0, None))(children.weight > 0, store.order.dtype)
+        return HiddenStore(
+            put(store.roots, children, below),
+            put(store.kind, kind, at),
+            put(store.legal, legal, at),
+            put(store.child, jnp.where(factor > 0, numbers, -1), at),
+            put(store.factor, factor, at),
+            put(store.payoff, payoff[..., None], at),
+            put(store.order, order, below),
+            put(store.place, place, below),
+        ), new
 
     def ranked(self, store: HiddenStore) -> Ranked:
         """See `DescribesSome`."""
-        return Ranked(store.num_possible, (store.order, None), (store.place, None))
+        return Ranked((store.order, None), (store.place, None))
 
-    def some_states(self, store: HiddenStore, public: Array, numbers: Array | None) -> PublicState:
+    def public_state(
+        self, store: HiddenStore, public: Array, numbers: Array | None = None
+    ) -> PublicState:
         """See `DescribesSome`; features are those of the game, then digits to be shown."""
         roots = jax.tree.map(lambda x: x[public], store.roots)
         flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[public.ndim :]), roots)
@@ -372,24 +327,12 @@ class HiddenPieceModel:
         return kind, legal, factor, payoff, HiddenRoot(states, weight, left)
 
 
-def _with_ranks(store: HiddenStore, weight: Array, at: Array) -> HiddenStore:
-    """Returns the store with the numbers that are possible (weight [N, H] > 0) in places at [N]."""
-    some, dtype = weight > 0, store.order.dtype
-    count, before = some.sum(-1, dtype=jnp.int32), jnp.cumsum(some, -1, dtype=dtype)
-    numbers = jnp.broadcast_to(jnp.arange(some.shape[-1], dtype=dtype), some.shape)
-    place = jnp.where(some, before - 1, count[:, None].astype(dtype) + numbers - before)
-    each = jnp.arange(len(some))[:, None]
-    order = jnp.zeros_like(place).at[each, place].set(numbers)
-    return store._replace(
-        num_possible=store.num_possible.at[at].set(count, mode="drop"),
-        order=store.order.at[at].set(order, mode="drop"),
-        place=store.place.at[at].set(place, mode="drop"),
-    )
-
-
-def small_ints(most: int) -> type[np.signedinteger[Any]]:
-    """Returns the type of integers up to a number."""
-    return np.int16 if most < 1 << 15 else np.int32
+def ranks(possible: Array, dtype: Any) -> tuple[Array, Array]:
+    """Returns (numbers in order, those that are possible first, the place of each); int [H]."""
+    before = jnp.cumsum(possible, dtype=dtype)
+    numbers = jnp.arange(len(possible), dtype=dtype)
+    place = jnp.where(possible, before - 1, before[-1] + numbers - before)
+    return jnp.zeros_like(place).at[place].set(numbers), place
 
 
 def choose_state(where: Array, yes: Any, no: Any) -> Any:
@@ -421,7 +364,7 @@ def hidden_piece_model(
         raise ValueError(f"{game.name}: {slots} slots times {hands} numbers are too many")
     children = max(int(moves.child.max()) + 1, math.isqrt(hands - 1) + 1)
     digits: tuple[int, ...] = (1,) if hands <= children else (-(-hands // children), 1)
-    tables = _tables(moves, children, digits)
+    tables = move_tables(moves, children, digits)
     decisions, reveals = game.longest()
     depth = decisions + len(digits) * reveals
     moves_between, reveals_between = game.longest_wait()
@@ -451,41 +394,3 @@ def hidden_piece_model(
     )
     state = jax.tree.map(lambda x: x[0], worlds.states)
     return model, HiddenRoot(state, jnp.asarray(weight, float), jnp.zeros((), jnp.int32))
-
-
-def _tables(moves: MoveTables, children: int, digits: tuple[int, ...]) -> Tables:
-    """Returns the lists of all kinds of public states."""
-    kinds, slots, hands = moves.child.shape
-    every = kinds + len(digits)
-    actor = np.concatenate([moves.actor, np.zeros(len(digits), int)])
-    child = np.full((every, slots, hands), -1)
-    after = np.tile(np.arange(hands), (every, slots, 1))
-    child[:kinds], after[:kinds] = moves.child, moves.after
-    number = np.arange(hands)
-    for k, base in enumerate(digits):
-        above = digits[k - 1] if k else hands * children
-        child[kinds + k, 0] = number % above // base
-    lists: list[list[int]] = [[] for _ in range(every * children * hands)]
-    for t, a, h in np.argwhere(child >= 0):
-        lists[(t * children + child[t, a, h]) * hands + after[t, a, h]].append(a * hands + h)
-    longest = max(len(x) for x in lists)
-    pairs, codes = slots * hands, children * hands
-    source = np.full((every, children, hands, longest), pairs)
-    for row, found in zip(source.reshape(-1, longest), lists, strict=True):
-        row[: len(found)] = found
-    parents = np.full((every, children, 2, hands, longest), pairs)
-    waits = actor == 1
-    parents[:, :, 0] = source
-    parents[waits, :, 0, :, 0], parents[waits, :, 0, :, 1:] = number, pairs
-    parents[~waits, :, 1, 0, 0] = 0
-    parents[waits, :, 1, 0, 0] = np.arange(children) * hands
-    own = np.where(child >= 0, child * hands + after, codes)
-    own[waits, :, 1:] = codes
-    own[waits, :, 0] = np.where(child[waits, :, 0] >= 0, child[waits, :, 0] * hands, codes)
-    waiting = np.full((every, hands, children), codes)
-    waiting[~waits, 0] = np.arange(children) * hands
-    waiting[waits] = np.arange(children) * hands + number[:, None]
-    small = small_ints(max(pairs, codes))
-    tables = (child, after, source, parents, own[..., None], waiting)
-    arrays = (jnp.asarray(x, small) for x in tables)
-    return Tables(jnp.asarray(actor, jnp.int32), *arrays)

@@ -118,33 +118,30 @@ class Ranked(NamedTuple):
     """The private states of public states (Q of them), possible ones first.
 
     Attributes:
-        num_possible: int32 [Q], of the player with more.
         order: int [Q, H] per player, the possible ones in their order, then the others; None for a
             player whose private states stay where they are.
         place: int [Q, H] per player, where in `order` each one is; or None.
     """
 
-    num_possible: Any
     order: tuple[Any, Any]
     place: tuple[Any, Any]
 
 
 @runtime_checkable
 class DescribesSome(PublicModel, Protocol):
-    """A `PublicModel` that describes some private states alone, since few are possible."""
+    """A `PublicModel` that can describe some private states alone, since few are possible."""
 
     def ranked(self, store: Any) -> Ranked:
-        """Returns which private states are possible, by number of the public state."""
+        """Returns the order of private states, by number of the public state."""
         ...
 
-    def some_states(self, store: Any, public: Array, numbers: Array | None) -> PublicState:
-        """Returns what a value function is given of public states, as if there were few.
+    def public_state(self, store: Any, public: Array, numbers: Array | None = None) -> PublicState:
+        """See `PublicModel`; as if there were only some private states.
 
         Args:
             store: what is opened so far.
             public: int32 [...].
-            numbers: int32 [..., 2, N], the private states of each player that it is told of; None
-                for all.
+            numbers: int32 [..., 2, N], the private states of each player; all if None.
         """
         ...
 

@@ -117,14 +117,16 @@ def answers(
     def few(size: int) -> Array:
         assert isinstance(model, DescribesSome)
         ranked = model.ranked(store)
-        first = jnp.broadcast_to(jnp.arange(size), (len(public), size))
-        order = [first if x is None else x[public, :size].astype(jnp.int32) for x in ranked.order]
-        numbers = jnp.stack(order, 1)
+        stays, shape = jnp.arange(hands), (len(public), hands)
+
+        def of_each(lists: tuple[Array | None, Array | None], most: int) -> Array:
+            both = [stays if x is None else x[public].astype(jnp.int32) for x in lists]
+            return jnp.stack([jnp.broadcast_to(x, shape)[:, :most] for x in both], 1)
+
+        numbers = of_each(ranked.order, size)
         reach = leaves.reach(transitions, state.action_reach, numbers)
-        found = ask(model.some_states(store, public, numbers), reach)
-        first = jnp.broadcast_to(jnp.minimum(jnp.arange(hands), size - 1), (len(public), hands))
-        place = [first if x is None else x[public].astype(jnp.int32) for x in ranked.place]
-        at = jnp.minimum(jnp.stack(place, 1), size - 1)
+        found = ask(model.public_state(store, public, numbers), reach)
+        at = jnp.minimum(of_each(ranked.place, hands), size - 1)
         found = jnp.take_along_axis(found, at, 2, mode="promise_in_bounds")
         return jnp.where(transitions.possible[public], found, 0)
 
@@ -133,7 +135,7 @@ def answers(
         return every()
 
     def chosen() -> Array:
-        most = shared_max(model.ranked(store).num_possible[public].max())
+        most = shared_max(transitions.possible[public].sum(-1).max())
         number = sum((most > n).astype(jnp.int32) for n in sizes)
         branches: list[Callable[[], Array]] = [*(functools.partial(few, n) for n in sizes), every]
         found: Array = jax.lax.switch(number, branches)

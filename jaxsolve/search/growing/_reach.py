@@ -93,10 +93,7 @@ def reach_at(
 
     def kept() -> Array:
         many = every.index(max(every))
-        if every[many] <= most:
-            stays = rows_of(action_reach, up, many, 0, hands=sizes[many])
-        else:
-            stays = entries(flat, up, many, some(many))
+        stays = entries(flat, up, many, some(many))  # by the first action, whose codes are numbers
         goes = summed(1 - many, 1)
         return padded((goes, stays) if many else (stays, goes))
 
