@@ -35,14 +35,25 @@ PATIENCE = 60
 """Seconds after which a compiler that does not end is given up."""
 
 LEAVES = "jaxsolve_leaves"
-"""Name of the operator in XLA."""
+DOWN, REACH, UP = "jaxsolve_down", "jaxsolve_reach", "jaxsolve_up"
+"""Names of the operators in XLA."""
+
+OPERATORS = {
+    "holdem": {LEAVES: "JaxsolveLeaves"},
+    "growing": {DOWN: "JaxsolveDown", REACH: "JaxsolveReach", UP: "JaxsolveUp"},
+}
+"""Libraries of operators, and which symbol each is."""
 
 
-def available() -> bool:
-    """Returns whether the native operators can be used: a CPU, a compiler, and not turned off."""
+def available(name: str = "holdem") -> bool:
+    """Returns whether native operators can be used: a CPU, a compiler, and not turned off.
+
+    Args:
+        name: a key of `OPERATORS`.
+    """
     if os.environ.get("JAXSOLVE_NATIVE", "1") == "0" or jax.default_backend() != "cpu":
         return False
-    return _registered()
+    return _registered(name)
 
 
 def host_library(name: str) -> ctypes.CDLL | None:
@@ -71,13 +82,14 @@ def _loaded(name: str) -> ctypes.CDLL | None:
 
 
 @functools.cache
-def _registered() -> bool:
-    """Registers the operators once a process."""
-    library = _loaded("holdem")
+def _registered(name: str) -> bool:
+    """Registers the operators of a library once a process."""
+    library = _loaded(name)
     if library is None:
         return False
-    handler = jax.ffi.pycapsule(library.JaxsolveLeaves)
-    jax.ffi.register_ffi_target(LEAVES, handler, platform="cpu")
+    for operator, symbol in OPERATORS[name].items():
+        handler = jax.ffi.pycapsule(getattr(library, symbol))
+        jax.ffi.register_ffi_target(operator, handler, platform="cpu")
     return True
 
 

@@ -14,6 +14,7 @@ FILES = {
         ("leaves.cc",),
         ("boards.h", "lanes.h", "pool.h"),
     ),
+    "growing": (("growing.cc",), ("growing.h",)),
     "spots": (
         # Those that take the compiler longest first: two are built at a time.
         ("spot_solve.cc", "spot_pass.cc", "spot_measure.cc", "spot_tables.cc", "spot_leaves.cc"),

@@ -12,6 +12,7 @@ from jaxsolve.public._card_game import round_limit as round_limit
 from jaxsolve.public._hidden_piece import HiddenPieceModel as HiddenPieceModel
 from jaxsolve.public._hidden_piece import HiddenRoot as HiddenRoot
 from jaxsolve.public._hidden_piece import hidden_piece_model as hidden_piece_model
+from jaxsolve.public._hidden_tables import as_table as as_table
 from jaxsolve.public._infosets import FiltersMoves as FiltersMoves
 from jaxsolve.public._infosets import Infoset as Infoset
 from jaxsolve.public._infosets import advance_infoset as advance_infoset

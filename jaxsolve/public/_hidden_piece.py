@@ -22,9 +22,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.game import HasPrivateFeatures, HasPublicFeatures, HidesPiece
-from jaxsolve.public._hidden_tables import Lists, Tables, move_tables, small_ints
+from jaxsolve.public._hidden_tables import (
+    Lists,
+    Possible,
+    Tables,
+    move_tables,
+    ranks,
+    read_once,
+    small_ints,
+)
 from jaxsolve.public._model import Followed, Ranked
-from jaxsolve.public._pairs import DensePayoffs, DenseWeights
+from jaxsolve.public._pairs import DensePayoffs, IndependentWeights
 from jaxsolve.public._rules import RulesModel, rules_model
 from jaxsolve.public._states import PublicState, StateFormat
 from jaxsolve.public._transitions import Transitions
@@ -136,10 +144,8 @@ class HiddenPieceModel:
 
     def transitions(self, store: HiddenStore) -> Transitions:
         """See `PublicModel`."""
-        tables, (hands, _) = self.tables, self.hands
+        tables = self.tables
         weight = store.roots.weight
-        first = weight > 0
-        second = jnp.broadcast_to(jnp.arange(hands) == 0, first.shape)
         actor = tables.actor[store.kind]
         return Transitions(
             actor=actor,
@@ -150,8 +156,8 @@ class HiddenPieceModel:
             child_of_action=Lists(tables.child_of_action, store.kind),
             child_of_waiting=Lists(tables.child_of_waiting, store.kind),
             payoffs=DensePayoffs(store.payoff),
-            weights=DenseWeights(weight[..., None]),
-            possible=jnp.stack([first, second], 1),
+            weights=IndependentWeights(weight, jnp.ones((len(weight), 1), weight.dtype)),
+            possible=Possible(weight),
             scale=jnp.full(len(weight), self.rules.scale, weight.dtype),
             size=jnp.zeros(len(store.kind), jnp.int32),
             renumbers=actor == 0,  # the number changes or is shown
@@ -160,7 +166,8 @@ class HiddenPieceModel:
     def open(self, store: HiddenStore, public: Array, new: Array, go: Array) -> tuple[Any, Array]:
         """See `PublicModel`; its children are numbered 1 + new C, 2 + new C, ..."""
         size, c = len(store.kind), self.num_children
-        kind, legal, factor, payoff, children = self._opened(self.root_of(store, public))
+        root = read_once(store.roots, public)
+        kind, legal, factor, payoff, children = self._opened(root)
         at = jnp.where(go, new, size)
         numbers = 1 + new * c + jnp.arange(c)
         below = jnp.where(go, numbers, 1 + size * c)
@@ -325,14 +332,6 @@ class HiddenPieceModel:
         alone = jnp.where(jnp.arange(hands) == 0, legal.any(1, keepdims=True), False)
         legal = jnp.where(tables.actor[kind] == 0, legal, alone)
         return kind, legal, factor, payoff, HiddenRoot(states, weight, left)
-
-
-def ranks(possible: Array, dtype: Any) -> tuple[Array, Array]:
-    """Returns (numbers in order, those that are possible first, the place of each); int [H]."""
-    before = jnp.cumsum(possible, dtype=dtype)
-    numbers = jnp.arange(len(possible), dtype=dtype)
-    place = jnp.where(possible, before - 1, before[-1] + numbers - before)
-    return jnp.zeros_like(place).at[place].set(numbers), place
 
 
 def choose_state(where: Array, yes: Any, no: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What moves do to a hidden number, as tables by kind of public state."""
+"""What moves do to a hidden number, as tables by kind of public state, and how they are read."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxsolve.devices import shared_max
 from jaxsolve.game import MoveTables
 from jaxsolve.types import Array
 
@@ -33,6 +34,33 @@ class Lists:
             mode="promise_in_bounds", wrap_negative_indices=False
         )
         return found.astype(jnp.int32)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Possible:
+    """Which private states are possible, where player 1 has one; indexed like an array.
+
+    Made when it is read: it would be made anew, for all public states, whenever one of them is.
+
+    Attributes:
+        weight: float [Q, H], probability of those of player 0.
+    """
+
+    weight: Array
+
+    def __getitem__(self, index: Any) -> Array:
+        """Returns bool [..., 2, H]."""
+        first = self.weight[index] > 0
+        second = jnp.broadcast_to(jnp.arange(first.shape[-1]) == 0, first.shape)
+        return jnp.stack([first, second], -2)
+
+
+def as_table(lists: Any) -> tuple[Array, Array]:
+    """Returns one of the lists of `Transitions` as (a table [T, ...], int32 [K], row of each)."""
+    if isinstance(lists, Lists):
+        return lists.table, lists.kind
+    return lists, jnp.arange(len(lists), dtype=jnp.int32)
 
 
 class Tables(NamedTuple):
@@ -93,6 +121,32 @@ def move_tables(moves: MoveTables, children: int, digits: tuple[int, ...]) -> Ta
     tables = (child, after, source, parents, own[..., None], waiting)
     arrays = (jnp.asarray(x, small) for x in tables)
     return Tables(jnp.asarray(actor, jnp.int32), *arrays)
+
+
+def ranks(possible: Array, dtype: Any) -> tuple[Array, Array]:
+    """Returns (numbers in order, those that are possible first, the place of each); int [H]."""
+    before = jnp.cumsum(possible, dtype=dtype)
+    numbers = jnp.arange(len(possible), dtype=dtype)
+    place = jnp.where(possible, before - 1, before[-1] + numbers - before)
+    return jnp.zeros_like(place).at[place].set(numbers), place
+
+
+def read_once(arrays: Any, at: Array) -> Any:
+    """Returns the entries at an int32 [] of arrays that are changed in place afterwards.
+
+    Compiled for a CPU, whatever uses an entry reads the array itself, and then the change is made
+    to a copy of all of it. Out of a loop of one turn, nothing is read again.
+    """
+
+    def read() -> Any:
+        return jax.tree.map(lambda x: x[at], arrays)
+
+    def turn() -> Any:
+        blank = jax.tree.map(lambda x: jnp.zeros(x.shape[1:], x.dtype), arrays)
+        turns = 1 + jnp.minimum(shared_max(at), 0)  # the compiler would unroll a loop of 1
+        return jax.lax.fori_loop(0, turns, lambda _, __: read(), blank)
+
+    return jax.lax.platform_dependent(cpu=turn, default=read)
 
 
 def small_ints(most: int) -> type[np.signedinteger[Any]]:

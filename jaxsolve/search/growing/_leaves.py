@@ -16,6 +16,7 @@ import jax.numpy as jnp
 
 from jaxsolve.devices import shared_max
 from jaxsolve.public import DescribesSome, PublicState, Transitions
+from jaxsolve.search.growing._fused import fused_reach, is_fused
 from jaxsolve.search.growing._reach import reach_at
 from jaxsolve.search.growing._state import GrowingSearch, Known, SearchProblem, SearchState
 from jaxsolve.search.growing._tree import Growth
@@ -48,9 +49,30 @@ class Leaves(NamedTuple):
     renumbers: Array | None
 
     def reach(
-        self, transitions: Transitions, action_reach: Array, numbers: Array | None = None
+        self,
+        search: GrowingSearch,
+        growth: Growth,
+        action_reach: Array,
+        numbers: Array | None = None,
     ) -> Array:
         """Returns float [T, 2, H], own reaches; of private states int32 [T, 2, N], if given."""
+        transitions = search.model.transitions(growth.store)
+
+        def fused() -> Array:
+            return fused_reach(transitions, growth, action_reach, self.up, self.child, numbers)
+
+        def looked_up() -> Array:
+            return self._looked_up(transitions, action_reach, numbers)
+
+        if not is_fused(search, transitions, action_reach.dtype):
+            return looked_up()
+        found: Array = jax.lax.platform_dependent(cpu=fused, default=looked_up)
+        return found
+
+    def _looked_up(
+        self, transitions: Transitions, action_reach: Array, numbers: Array | None
+    ) -> Array:
+        """Returns what `reach` does, by gathers."""
 
         def one(up: Array, row: Array, child: Array, some: Array | None) -> Array:
             return reach_at(transitions, action_reach, up, row, child, self.renumbers, some)
@@ -71,7 +93,7 @@ def leaf_values(search: GrowingSearch, problem: SearchProblem, state: SearchStat
 
     def one(leaves: Leaves, child_values: Array) -> Array:
         if state.known is not None:
-            reach = leaves.reach(transitions, state.action_reach)
+            reach = leaves.reach(search, growth, state.action_reach)
             possible = transitions.possible[leaves.public]
             mass = jnp.where(possible, reach, 0).sum(-1)[:, ::-1, None]
             found = state.known.values[leaves.up, :, leaves.child] * mass
@@ -111,7 +133,7 @@ def answers(
     hands = transitions.num_hands
 
     def every() -> Array:
-        reach = leaves.reach(transitions, state.action_reach)
+        reach = leaves.reach(search, state.growth, state.action_reach)
         return ask(model.public_state(store, public), reach)
 
     def few(size: int) -> Array:
@@ -124,7 +146,7 @@ def answers(
             return jnp.stack([jnp.broadcast_to(x, shape)[:, :most] for x in both], 1)
 
         numbers = of_each(ranked.order, size)
-        reach = leaves.reach(transitions, state.action_reach, numbers)
+        reach = leaves.reach(search, state.growth, state.action_reach, numbers)
         found = ask(model.public_state(store, public, numbers), reach)
         at = jnp.minimum(of_each(ranked.place, hands), size - 1)
         found = jnp.take_along_axis(found, at, 2, mode="promise_in_bounds")

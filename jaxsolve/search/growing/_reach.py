@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from jaxsolve.devices import shared_max
 from jaxsolve.public import Transitions
+from jaxsolve.search.growing._fused import fused_down, is_fused
 from jaxsolve.search.growing._rows import by_actor, entries, put_rows, rows_of
 from jaxsolve.search.growing._state import GrowingSearch, SearchProblem, SearchState
 from jaxsolve.search.growing._tree import Growth
@@ -20,6 +21,23 @@ def action_reach_of(
 ) -> Array:
     """Returns float [I, 2, A + 1, H], own reaches under a policy, in place of others."""
     transitions = search.model.transitions(growth.store)
+
+    def fused() -> Array:
+        return fused_down(transitions, growth, start, policy, action_reach)
+
+    def looped() -> Array:
+        return _looped(transitions, growth, start, policy, action_reach)
+
+    if not is_fused(search, transitions, policy.dtype):
+        return looped()
+    found: Array = jax.lax.platform_dependent(cpu=fused, default=looped)
+    return found
+
+
+def _looped(
+    transitions: Transitions, growth: Growth, start: Array, policy: Array, action_reach: Array
+) -> Array:
+    """Returns what `action_reach_of` does, as a loop."""
     hands = transitions.weights.hands
 
     def one(n: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:

@@ -259,7 +259,7 @@ def begin(
     hands, actions, width = transitions.num_hands, transitions.num_actions, transitions.num_children
     zero = jnp.zeros((), jnp.int32)
     gadget = no_gadget(hands) if gadget is None else gadget
-    reach, floor = root_reach(take(transitions.possible, growth.public[0]), ranges, gadget)
+    reach, floor = root_reach(transitions.possible[growth.public[0]], ranges, gadget)
     problem = SearchProblem(
         reach, floor, gadget, value, prior, zero, search.rounds * search.updates_per_round
     )

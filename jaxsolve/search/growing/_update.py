@@ -17,6 +17,7 @@ import jax.numpy as jnp
 from jaxsolve.devices import shared_max
 from jaxsolve.public import Transitions
 from jaxsolve.regret import Step, normalise
+from jaxsolve.search.growing._fused import fused_up, is_fused
 from jaxsolve.search.growing._leaves import ask_once, leaf_values
 from jaxsolve.search.growing._reach import action_reach_of, root_reach
 from jaxsolve.search.growing._rows import (
@@ -97,6 +98,37 @@ def _up(
     decay: Array,
 ) -> SearchState:
     """Returns the search with values of all public states, and new policies of some players."""
+
+    def fused() -> tuple[Sums, Array]:
+        sums, value = fused_up(search, state, mine, step, decay)
+        return Sums(*sums), value
+
+    def looped() -> tuple[Sums, Array]:
+        return _looped(search, state, mine, step, decay)
+
+    if is_fused(search, search.model.transitions(state.growth.store), state.total.dtype):
+        sums, value = jax.lax.platform_dependent(cpu=fused, default=looped)
+    else:
+        sums, value = looped()
+    before, some = state.root_value_sum, mine[:, None]
+    gadget, follow = _gadget_update(search, problem, state, value, step)
+    on = (mine & problem.gadget.on)[:, None, None]
+    return state._replace(
+        **sums._asdict(),
+        root_value_sum=jnp.where(some, before * decay + value, before),
+        gadget=jax.tree.map(
+            lambda new, old: jnp.where(on.reshape(2, *(1,) * (new.ndim - 1)), new, old),
+            gadget,
+            state.gadget,
+        ),
+        follow=jnp.where(on, follow, state.follow),
+    )
+
+
+def _looped(
+    search: GrowingSearch, state: SearchState, mine: Array, step: Step, decay: Array
+) -> tuple[Sums, Array]:
+    """Returns (the sums after the pass up, float [2, H] values at the root), as a loop."""
     growth, solver = state.growth, search.solver
     transitions = search.model.transitions(growth.store)
     size, hands = shared_max(growth.num_opened), transitions.weights.hands
@@ -162,19 +194,7 @@ def _up(
     acting = rows_of((sums.minimizer, sums.policy, sums.total, sums.values), size - 1)
     start = (sums, *loaded(sums, size - 1, acting), state.root_value_sum)
     sums, _, _, value = jax.lax.fori_loop(0, size, one, start)
-    before, some = state.root_value_sum, mine[:, None]
-    gadget, follow = _gadget_update(search, problem, state, value, step)
-    on = (mine & problem.gadget.on)[:, None, None]
-    return state._replace(
-        **sums._asdict(),
-        root_value_sum=jnp.where(some, before * decay + value, before),
-        gadget=jax.tree.map(
-            lambda new, old: jnp.where(on.reshape(2, *(1,) * (new.ndim - 1)), new, old),
-            gadget,
-            state.gadget,
-        ),
-        follow=jnp.where(on, follow, state.follow),
-    )
+    return sums, value
 
 
 def action_values(

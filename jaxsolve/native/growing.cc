@@ -1,0 +1,243 @@
+// Operators of XLA: the passes over growing trees, and own reaches at leaves.
+//
+// Searches of a batch come one after another; an operand that all of them share has a leading size
+// of 1.
+
+#include "growing.h"
+
+#include "xla/ffi/api/ffi.h"
+
+namespace ffi = xla::ffi;
+
+namespace {
+
+using F32 = ffi::Buffer<ffi::F32>;
+using S32 = ffi::Buffer<ffi::S32>;
+using Bools = ffi::Buffer<ffi::PRED>;
+using Any = ffi::AnyBuffer;
+using Changed = ffi::Result<F32>;
+
+// Where in an operand each search of a batch begins.
+struct Part {
+  const void* data;
+  std::vector<int64_t> lead;  // sizes before those of one search
+  int64_t size = 1;           // of one search
+
+  template <class Buffer>
+  Part(Buffer buffer, int64_t rank) : data(buffer.untyped_data()) {
+    const auto sizes = buffer.dimensions();
+    const int64_t batched = static_cast<int64_t>(sizes.size()) - rank;
+    for (int64_t k = 0; k < static_cast<int64_t>(sizes.size()); ++k) {
+      if (k < batched) lead.push_back(sizes[k]);
+      else size *= sizes[k];
+    }
+  }
+
+  template <class T>
+  const T* at(const std::vector<int64_t>& all, int64_t number) const {
+    int64_t offset = 0, stride = size;
+    for (int64_t k = static_cast<int64_t>(all.size()) - 1; k >= 0; --k) {
+      if (lead[k] > 1) offset += number % all[k] * stride;
+      number /= all[k];
+      stride *= lead[k];
+    }
+    return static_cast<const T*>(data) + offset;
+  }
+};
+
+int64_t Size(Any buffer, int64_t from_the_end) {
+  const auto sizes = buffer.dimensions();
+  return sizes[sizes.size() - from_the_end];
+}
+
+// The operands that both passes have, in the order in which they come.
+struct Operands {
+  Part opened, row, up, step, actor, kind, legal, renumbers, parents_of, of_action, of_waiting;
+  int64_t actions, hands, children, most, ways, apart, first, second, renumbered;
+  ffi::DataType code;
+
+  Operands(S32 opened, S32 row, S32 up, S32 step, S32 actor, S32 kind, Bools legal, Bools renumbers,
+           Any parents_of, Any of_action, Any of_waiting, int64_t first, int64_t second)
+      : opened(opened, 0),
+        row(row, 1),
+        up(up, 1),
+        step(step, 1),
+        actor(actor, 1),
+        kind(kind, 1),
+        legal(legal, 3),
+        renumbers(renumbers, 1),
+        parents_of(parents_of, 5),
+        of_action(of_action, 4),
+        of_waiting(of_waiting, 3),
+        actions(Size(of_action, 3)),
+        hands(Size(of_action, 2)),
+        children(Size(parents_of, 4)),
+        most(Size(parents_of, 1)),
+        ways(Size(of_action, 1)),
+        apart(Size(of_waiting, 1)),
+        first(first),
+        second(second),
+        code(parents_of.element_type()) {
+    renumbered = this->renumbers.size;
+  }
+
+  template <class Code>
+  growing::Tree<Code> tree(const std::vector<int64_t>& all, int64_t b) const {
+    return {*opened.at<int32_t>(all, b),
+            actions,
+            hands,
+            children,
+            most,
+            ways,
+            apart,
+            {first, second},
+            row.at<int32_t>(all, b),
+            up.at<int32_t>(all, b),
+            step.at<int32_t>(all, b),
+            actor.at<int32_t>(all, b),
+            kind.at<int32_t>(all, b),
+            legal.at<bool>(all, b),
+            renumbered ? renumbers.at<bool>(all, b) : nullptr,
+            parents_of.at<Code>(all, b),
+            of_action.at<Code>(all, b),
+            of_waiting.at<Code>(all, b)};
+  }
+
+  // Calls a function of (tree, number) for each search of a batch.
+  template <class F>
+  ffi::Error Each(const std::vector<int64_t>& all, F one) const {
+    int64_t searches = 1;
+    for (const int64_t size : all) searches *= size;
+    for (int64_t b = 0; b < searches; ++b) {
+      if (code == ffi::S16) one(tree<int16_t>(all, b), b);
+      else if (code == ffi::S32) one(tree<int32_t>(all, b), b);
+      else return ffi::Error::InvalidArgument("lists must be int16 or int32");
+    }
+    return ffi::Error::Success();
+  }
+};
+
+// Copies what is changed to where the result is, unless it is there.
+Part Kept(F32 given, Changed& out, int64_t rank) {
+  if (given.typed_data() != out->typed_data())
+    std::memcpy(out->typed_data(), given.typed_data(), out->size_bytes());
+  return Part(*out, rank);
+}
+
+float* Writable(const Part& part, const std::vector<int64_t>& all, int64_t b) {
+  return const_cast<float*>(part.at<float>(all, b));
+}
+
+ffi::Error DownAll(int64_t first, int64_t second, S32 opened, S32 row, S32 up, S32 step, S32 actor,
+                   S32 kind, Bools legal, Bools renumbers, Any parents_of, Any of_action,
+                   Any of_waiting, F32 start, F32 policy, F32 action_reach, Changed out) {
+  const Operands operands(opened, row, up, step, actor, kind, legal, renumbers, parents_of,
+                          of_action, of_waiting, first, second);
+  const Part starts(start, 2), policies(policy, 3), reaches = Kept(action_reach, out, 4);
+  const auto& all = reaches.lead;
+  return operands.Each(all, [&](const auto& tree, int64_t b) {
+    growing::Down(tree, starts.at<float>(all, b), policies.at<float>(all, b), Writable(reaches, all, b));
+  });
+}
+
+ffi::Error ReachAll(int64_t first, int64_t second, S32 opened, S32 row, S32 up, S32 step, S32 actor,
+                    S32 kind, Bools legal, Bools renumbers, Any parents_of, Any of_action,
+                    Any of_waiting, F32 action_reach, S32 parent, S32 child, S32 numbers,
+                    Changed out) {
+  const Operands operands(opened, row, up, step, actor, kind, legal, renumbers, parents_of,
+                          of_action, of_waiting, first, second);
+  const Part reaches(action_reach, 4), parents(parent, 1), children(child, 1), some(numbers, 3);
+  const Part found(*out, 3);
+  const auto& all = found.lead;
+  const int64_t leaves = parents.size, size = found.size / (2 * leaves);
+  return operands.Each(all, [&](const auto& tree, int64_t b) {
+    const int32_t *ups = parents.at<int32_t>(all, b), *steps = children.at<int32_t>(all, b);
+    const int32_t* each = some.size ? some.at<int32_t>(all, b) : nullptr;
+    for (int64_t k = 0; k < leaves; ++k)
+      growing::Reach(tree, reaches.at<float>(all, b), ups[k], steps[k], each ? each + 2 * k * size : nullptr,
+            size, Writable(found, all, b) + 2 * k * size);
+  });
+}
+
+ffi::Error UpAll(int64_t first, int64_t second, S32 opened, S32 row, S32 up, S32 step, S32 actor,
+                 S32 kind, Bools legal, Bools renumbers, Any parents_of, Any of_action,
+                 Any of_waiting, Bools mine, Bools allowed, Bools inside, F32 decay, F32 numbers,
+                 F32 factor, F32 payoff, F32 action_reach, F32 regret, F32 policy, F32 total,
+                 F32 values, F32 value_sum, F32 child_values, Changed regret_out, Changed policy_out,
+                 Changed total_out, Changed values_out, Changed value_sum_out,
+                 Changed child_values_out, Changed root) {
+  const Operands operands(opened, row, up, step, actor, kind, legal, renumbers, parents_of,
+                          of_action, of_waiting, first, second);
+  const Part mines(mine, 1), allow(allowed, 3), insides(inside, 2), decays(decay, 0);
+  const Part number(numbers, 1), factors(factor, 2), payoffs(payoff, 4), reaches(action_reach, 4);
+  const Part regrets = Kept(regret, regret_out, 3), policies = Kept(policy, policy_out, 3);
+  const Part totals = Kept(total, total_out, 3), worths = Kept(values, values_out, 3);
+  const Part sums = Kept(value_sum, value_sum_out, 4);
+  const Part below = Kept(child_values, child_values_out, 4), roots(*root, 2);
+  const auto& all = roots.lead;
+  return operands.Each(all, [&](const auto& tree, int64_t b) {
+    growing::Up(tree, {mines.at<bool>(all, b), allow.at<bool>(all, b), insides.at<bool>(all, b),
+              decays.at<float>(all, b), number.at<float>(all, b), factors.at<float>(all, b),
+              payoffs.at<float>(all, b), reaches.at<float>(all, b), Writable(regrets, all, b),
+              Writable(policies, all, b), Writable(totals, all, b), Writable(worths, all, b),
+              Writable(sums, all, b), Writable(below, all, b), Writable(roots, all, b)});
+  });
+}
+
+auto Bound() {
+  return ffi::Ffi::Bind()
+      .Attr<int64_t>("first")
+      .Attr<int64_t>("second")
+      .Arg<S32>()    // opened
+      .Arg<S32>()    // row
+      .Arg<S32>()    // up
+      .Arg<S32>()    // step
+      .Arg<S32>()    // actor
+      .Arg<S32>()    // kind
+      .Arg<Bools>()  // legal
+      .Arg<Bools>()  // renumbers, of size 0 where nothing is promised
+      .Arg<Any>()    // parents_of
+      .Arg<Any>()    // child_of_action
+      .Arg<Any>();   // child_of_waiting
+}
+
+}  // namespace
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxsolveDown, DownAll,
+                              Bound()
+                                  .Arg<F32>()    // start
+                                  .Arg<F32>()    // policy
+                                  .Arg<F32>()    // action_reach
+                                  .Ret<F32>());  // action_reach
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxsolveReach, ReachAll,
+                              Bound()
+                                  .Arg<F32>()    // action_reach
+                                  .Arg<S32>()    // parents of leaves
+                                  .Arg<S32>()    // which children they are
+                                  .Arg<S32>()    // private states, of size 0 for all
+                                  .Ret<F32>());  // reach
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxsolveUp, UpAll,
+                              Bound()
+                                  .Arg<Bools>()  // mine
+                                  .Arg<Bools>()  // allowed
+                                  .Arg<Bools>()  // inside
+                                  .Arg<F32>()    // decay
+                                  .Arg<F32>()    // numbers
+                                  .Arg<F32>()    // factor
+                                  .Arg<F32>()    // payoff
+                                  .Arg<F32>()    // action_reach
+                                  .Arg<F32>()    // regret
+                                  .Arg<F32>()    // policy
+                                  .Arg<F32>()    // total
+                                  .Arg<F32>()    // values
+                                  .Arg<F32>()    // value_sum
+                                  .Arg<F32>()    // child_values
+                                  .Ret<F32>()    // regret
+                                  .Ret<F32>()    // policy
+                                  .Ret<F32>()    // total
+                                  .Ret<F32>()    // values
+                                  .Ret<F32>()    // value_sum
+                                  .Ret<F32>()    // child_values
+                                  .Ret<F32>());  // root
