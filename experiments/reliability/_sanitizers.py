@@ -14,8 +14,9 @@ ROOT = Path(__file__).parents[2]
 COMPARISONS = (
     *(f"tests/holdem/test_{part}.py" for part in ("payoffs", "engine", "range_match", "vectors")),
     *("tests/holdem/test_blueprint_game.py", "tests/mccfr/test_external.py"),
-    *("tests/holdem/test_abstraction_features.py", "-m", "slow or not slow"),
-    *("-k", "native or one_iteration or many_iterations or in_python or in_cpp"),
+    *("tests/holdem/test_abstraction_features.py", "tests/search/test_fused_passes.py"),
+    *("-m", "slow or not slow", "-k"),
+    "native or one_iteration or many_iterations or in_python or in_cpp or of_the_loops and chase",
 )
 """Tests that compare C++ with plain forms; arguments of pytest."""
 
