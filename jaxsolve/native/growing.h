@@ -13,7 +13,7 @@
 
 namespace growing {
 
-constexpr int LANES = 16;
+constexpr int LANES = 8;
 
 // What both passes read of one search.
 template <class Code>
@@ -103,38 +103,38 @@ struct Sums {
   float *regret, *policy, *total, *values, *value_sum, *child_values, *root;
 };
 
-inline float Dot(const float* x, const float* y, int64_t size) {
-  float lane[LANES] = {};
+inline double Dot(const float* x, const float* y, int64_t size) {
+  double lane[LANES] = {};
   int64_t i = 0;
   for (; i + LANES <= size; i += LANES)
-    for (int k = 0; k < LANES; ++k) lane[k] += x[i + k] * y[i + k];
-  float sum = 0;
-  for (; i < size; ++i) sum += x[i] * y[i];
-  for (const float x : lane) sum += x;
+    for (int k = 0; k < LANES; ++k) lane[k] += double(x[i + k]) * y[i + k];
+  double sum = 0;
+  for (; i < size; ++i) sum += double(x[i]) * y[i];
+  for (const double x : lane) sum += x;
   return sum;
 }
 
 // Adds payoffs [own 0, own 1] of a legal action to the values of both players.
 template <class Code>
 void Pay(const Tree<Code>& t, const float* pay, int64_t actor, const bool* legal, const float* acts,
-         const float* waits, float* gain, float* theirs) {
+         const float* waits, double* gain, double* theirs) {
   const int64_t first = t.own[0], second = t.own[1];
   if (actor == 0) {
     for (int64_t h = 0; h < first; ++h) {
       if (!legal[h]) continue;
       const float* line = pay + h * second;
       gain[h] += Dot(line, waits, second);
-      for (int64_t g = 0; g < second; ++g) theirs[g] -= line[g] * acts[h];
+      for (int64_t g = 0; g < second; ++g) theirs[g] -= double(line[g]) * acts[h];
     }
   } else if (second == 1) {
     gain[0] -= Dot(pay, waits, first);
-    for (int64_t h = 0; h < first; ++h) theirs[h] += pay[h] * acts[0];
+    for (int64_t h = 0; h < first; ++h) theirs[h] += double(pay[h]) * acts[0];
   } else {
     for (int64_t h = 0; h < first; ++h) {
       const float* line = pay + h * second;
       theirs[h] += Dot(line, acts, second);
       for (int64_t g = 0; g < second; ++g)
-        if (legal[g]) gain[g] -= line[g] * waits[h];
+        if (legal[g]) gain[g] -= double(line[g]) * waits[h];
     }
   }
 }
@@ -145,7 +145,10 @@ void Up(const Tree<Code>& t, const Sums& s) {
   const float decay = *s.decay;
   const float positive = s.numbers[0], negative = s.numbers[1], least = s.numbers[2];
   const float play_positive = s.numbers[3], play_negative = s.numbers[4], ahead = s.numbers[5];
-  std::vector<float> gain(A * H), value(2 * H), sum(H), count(H);
+  // In double, so that actions that are worth the same stay so: a tie that rounding breaks is
+  // another policy.
+  std::vector<double> gain(A * H), value(2 * H);
+  std::vector<float> sum(H), count(H);
   std::vector<int32_t> pairs;
   for (int64_t n = t.opened - 1; n >= 0; --n) {
     const int64_t row = t.row[n], actor = t.actor[row], waits = 1 - actor, kind = t.kind[row];
@@ -160,13 +163,13 @@ void Up(const Tree<Code>& t, const Sums& s) {
       }
     }
     t.Pairs(n, pairs);
-    std::fill(value.begin(), value.end(), 0.f);
-    float *acted = value.data() + actor * H, *theirs = value.data() + waits * H;
+    std::fill(value.begin(), value.end(), 0);
+    double *acted = value.data() + actor * H, *theirs = value.data() + waits * H;
     // Values of what the actions lead to, then of what they end.
     const float* own = below + actor * t.worths();
     const Code* of_action = t.of_action + kind * A * H * t.ways;
     for (const int32_t pair : pairs) {
-      float found = 0;
+      double found = 0;
       for (int64_t r = 0; r < t.ways; ++r) found += own[of_action[pair * t.ways + r]];
       gain[pair] = found;
     }
@@ -200,7 +203,8 @@ void Up(const Tree<Code>& t, const Sums& s) {
       std::fill(count.begin(), count.end(), 0.f);
       for (const int32_t pair : pairs) {
         const int64_t h = pair % H;
-        const float now = allowed[pair] ? gain[pair] - acted[h] : 0.f;
+        const float worth = gain[pair], mean = acted[h];
+        const float now = allowed[pair] ? worth - mean : 0.f;
         const float before = regret[pair];
         const float after = std::max(before * (before > 0 ? positive : negative) + now, least);
         const float scaled = after * (after > 0 ? play_positive : play_negative);
@@ -208,7 +212,7 @@ void Up(const Tree<Code>& t, const Sums& s) {
         regret[pair] = after;
         policy[pair] = play;
         total[pair] = total[pair] * decay + acts[pair];
-        values[pair] = gain[pair];
+        values[pair] = worth;
         sum[h] += play;
         count[h] += allowed[pair];
       }
