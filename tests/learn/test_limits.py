@@ -13,7 +13,6 @@ import pytest
 import games
 import jaxsolve as js
 from jaxsolve import learn, nets
-from jaxsolve.learn.sound._play import Limits, _drawn
 from jaxsolve.public import hidden_piece_model, made_model, top_of
 from jaxsolve.search import growing_resolver
 
@@ -75,23 +74,12 @@ def test_bad_input():
         ({"resign_below": 0.5}, "resign_below=0.5 is a share"),
         ({"no_resign": 2.0}, "no_resign is a share"),
         ({"max_moves": 0}, "max_moves=0 must be positive"),
-        ({"early": 0.0}, "early=0.0 is a power"),
     ):
         with pytest.raises(ValueError, match=message):
             learn.sound_self_play(resolver, episodes=2, **options)
     module = nets.ValueNetwork(8, 1, body="conv 3x3x1")
     with pytest.raises(ValueError, match="takes 9 features; pgx:tic_tac_toe has 18"):
         nets.make_net(model, module, jax.random.key(0), uniform_play=False)
-
-
-@pytest.mark.parametrize("early", [1.0, 2.0])
-def test_openings_are_short_as_often_as_asked(early: float):
-    limits = Limits(-np.inf, 0.0, 9, 4, early)
-    keys = jax.random.split(jax.random.key(0), 20_000)
-    drawn = np.asarray(jax.vmap(lambda key: _drawn(key, limits)[1])(keys))
-    # n or fewer have the probability ((n + 1) / 5) ** (1 / early).
-    below = (np.arange(6) / 5) ** (1 / early)
-    np.testing.assert_allclose(np.bincount(drawn) / len(drawn), np.diff(below), atol=0.012)
 
 
 @pytest.mark.long

@@ -98,15 +98,13 @@ class Limits(NamedTuple):
             of the largest payoff; -inf for never.
         no_resign: float [], share of episodes in which nobody does.
         max_moves: int32 [], decisions after which an episode is a draw.
-        opening: int32 [], the first decisions are random, of numbers up to this one.
-        early: float [], power of the draw of that number; see `SelfPlaySettings`.
+        opening: int32 [], the first decisions are random, of each number up to this one as often.
     """
 
     resign_below: Any
     no_resign: Any
     max_moves: Any
     opening: Any
-    early: Any
 
 
 def fresh_episode(
@@ -237,8 +235,7 @@ def _drawn(key: PRNGKey, limits: Limits) -> tuple[Array, Array]:
     """Returns (whether players may resign, random decisions); the deal has the key itself."""
     resigns = jax.random.uniform(jax.random.fold_in(key, 1)) >= limits.no_resign
     most = jnp.asarray(limits.opening, jnp.int32)
-    share = jax.random.uniform(jax.random.fold_in(key, 2)) ** limits.early
-    return resigns, jnp.minimum((share * (most + 1)).astype(jnp.int32), most)
+    return resigns, jax.random.randint(jax.random.fold_in(key, 2), (), 0, most + 1)
 
 
 def worth_at_focus(transitions: Transitions, found: Grown, seat: Array, hand: Array) -> Array:

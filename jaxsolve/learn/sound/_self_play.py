@@ -99,7 +99,6 @@ def sound_self_play(
         chosen.no_resign or 0.0,
         chosen.max_moves or NEVER,
         chosen.opening,
-        chosen.early,
     )
     slots = max(1, math.ceil(chosen.q_search), math.ceil(chosen.q_recursive))
     greedy_after = NEVER if chosen.greedy_after is None else chosen.greedy_after

@@ -28,8 +28,6 @@ class SelfPlaySettings:
         max_moves: decisions after which an episode is a draw; none if None.
         opening: an episode begins with random decisions, of each number from 0 to this one as
             often; outcomes are no targets there. Not in the paper.
-        early: above 1, numbers of random decisions are small more often: such a number is
-            `opening` + 1 times a uniform draw to this power, rounded down.
         fill: solvers without a query solve random beliefs of a random public state. Not in the
             paper.
         abreast: searches side by side on a device, the others after these; all if None. On a CPU
@@ -50,7 +48,6 @@ class SelfPlaySettings:
     no_resign: float | None = None
     max_moves: int | None = None
     opening: int = 0
-    early: float = 1.0
     queue: int = 4096
     fill: bool = False
     abreast: int | None = None
@@ -97,8 +94,6 @@ def check(settings: SelfPlaySettings) -> None:
         raise ValueError(f"abreast={settings.abreast} must be positive, or None")
     if settings.opening < 0:
         raise ValueError(f"opening={settings.opening} is a number of decisions, 0 or more")
-    if not 0 < settings.early < math.inf:
-        raise ValueError(f"early={settings.early} is a power, positive and finite")
     if not settings.temperature > 0:
         raise ValueError(f"temperature must be positive, not {settings.temperature}")
     sent = settings.episodes * max(1, math.ceil(settings.q_search))
