@@ -171,15 +171,20 @@ def seconds_of(game: str, net: Path, point: Point, count: int, agent: int) -> fl
 
 
 class Matches:
-    """Games in groups, kept in a file as they are played, by number of the first game."""
+    """Games in groups, kept in a file as they are played, by number of the first game.
+
+    What was played on another device counts; its seconds do not.
+    """
 
     def __init__(self, settings: Settings, out: Path):
         self.settings = settings
         self.path = out / "matches.json"
-        same = {"settings": settings.about, "device": device_name(), "jax": jax.__version__}
+        same = {"settings": settings.about, "jax": jax.__version__}
         self.kept = json.loads(self.path.read_text()) if self.path.exists() else {}
         if any(self.kept.get(k) != v for k, v in same.items()):
-            self.kept = same | {"points": {}, "seconds": {}}
+            self.kept = same | {"points": {}}
+        if self.kept.get("device") != device_name():
+            self.kept |= {"device": device_name(), "seconds": {}, "equal": {}}
 
     def groups(self, point: Point) -> dict[str, list[float]]:
         """Returns the groups of games of a point that have been played."""
