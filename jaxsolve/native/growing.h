@@ -27,13 +27,16 @@ struct Tree {
   const Code* of_action;   // [kinds, actions, hands, ways]
   const Code* of_waiting;  // [kinds, hands, apart]
 
+  // Who acts; somebody, too, where the game is over, as it may be in some searches of a batch.
+  int64_t acts(int64_t n) const { return actor[row[n]] == 1; }
+
   int64_t reaches() const { return (actions + 1) * hands; }
   int64_t worths() const { return (children + 1) * hands; }
 
   // The legal pairs of an opened public state, as action * hands + private state.
   void Pairs(int64_t n, std::vector<int32_t>& pairs) const {
     pairs.clear();
-    const int64_t mine = own[actor[row[n]]];
+    const int64_t mine = own[acts(n)];
     const bool* from = legal + row[n] * actions * hands;
     for (int64_t a = 0; a < actions; ++a) {
       const bool* line = from + a * hands;
@@ -85,7 +88,7 @@ void Down(const Tree<Code>& t, const float* start, const float* policy, float* a
   std::copy_n(start, 2 * t.hands, reach.data());
   for (int64_t n = 0; n < t.opened; ++n) {
     if (n) Reach(t, action_reach, t.up[n], t.step[n], nullptr, t.hands, reach.data());
-    const int64_t actor = t.actor[t.row[n]], waits = 1 - actor;
+    const int64_t actor = t.acts(n), waits = 1 - actor;
     float* out = action_reach + 2 * n * t.reaches();
     std::copy_n(reach.data() + waits * t.hands, t.hands, out + waits * t.reaches());
     t.Pairs(n, pairs);
@@ -151,7 +154,7 @@ void Up(const Tree<Code>& t, const Sums& s) {
   std::vector<float> sum(H), count(H);
   std::vector<int32_t> pairs;
   for (int64_t n = t.opened - 1; n >= 0; --n) {
-    const int64_t row = t.row[n], actor = t.actor[row], waits = 1 - actor, kind = t.kind[row];
+    const int64_t row = t.row[n], actor = t.acts(n), waits = 1 - actor, kind = t.kind[row];
     const float* below = s.child_values + 2 * n * t.worths();
     for (int64_t p = 0; p < 2; ++p) {
       if (!s.mine[p]) continue;

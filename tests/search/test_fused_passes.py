@@ -115,3 +115,31 @@ def test_what_has_no_operator_keeps_the_loops():
     assert "jaxsolve_up" not in same
     np.testing.assert_array_equal(got.average, expected.average)
     assert loops == same
+
+
+@needs_compiler
+def test_games_that_are_over_leave_others_alone():
+    """Agents search in all games of a batch, also in those that are over."""
+    model, root = model_of("pgx:tic_tac_toe")
+    game, over = model.game, jax.tree.map(lambda x: x[0], root.states)
+    for move in (0, 3, 1, 4, 2):
+        over = game.step(over, jnp.int32(move))
+    ended = root._replace(states=jax.tree.map(lambda x: x[None], over))
+    roots = jax.tree.map(lambda x, y: jnp.stack([x, y, x]), root, ended)
+    options = growing_search(model, PAPER, simulations=16, top=1)
+
+    def one(root: Any) -> Grown:
+        given = jax.tree_util.Partial(worth)
+        return gt_cfr(options, given, root, jnp.ones((2, 1)), jax.random.key(0))
+
+    found = []
+    for use in ("0", "1"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("JAXSOLVE_NATIVE", use)
+            found.append(jax.jit(jax.vmap(lambda r: one(r)))(roots))
+    loops, operators = found
+    for alive in (0, 2):
+        got, right = (jax.tree.map(lambda x, k=alive: x[k], x) for x in (operators, loops))
+        np.testing.assert_array_equal(got.growth.row, right.growth.row)
+        np.testing.assert_allclose(got.action_reach, right.action_reach, atol=1e-5)
+        assert int(got.growth.num_opened) > 10
