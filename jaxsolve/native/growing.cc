@@ -136,7 +136,8 @@ ffi::Error DownAll(int64_t first, int64_t second, S32 opened, S32 row, S32 up, S
   const Part starts(start, 2), policies(policy, 3), reaches = Kept(action_reach, out, 4);
   const auto& all = reaches.lead;
   return operands.Each(all, [&](const auto& tree, int64_t b) {
-    growing::Down(tree, starts.at<float>(all, b), policies.at<float>(all, b), Writable(reaches, all, b));
+    growing::Down(tree, starts.at<float>(all, b), policies.at<float>(all, b),
+                  Writable(reaches, all, b));
   });
 }
 
@@ -154,18 +155,19 @@ ffi::Error ReachAll(int64_t first, int64_t second, S32 opened, S32 row, S32 up, 
     const int32_t *ups = parents.at<int32_t>(all, b), *steps = children.at<int32_t>(all, b);
     const int32_t* each = some.size ? some.at<int32_t>(all, b) : nullptr;
     for (int64_t k = 0; k < leaves; ++k)
-      growing::Reach(tree, reaches.at<float>(all, b), ups[k], steps[k], each ? each + 2 * k * size : nullptr,
-            size, Writable(found, all, b) + 2 * k * size);
+      growing::Reach(tree, reaches.at<float>(all, b), ups[k], steps[k],
+                     each ? each + 2 * k * size : nullptr, size,
+                     Writable(found, all, b) + 2 * k * size);
   });
 }
 
-ffi::Error UpAll(int64_t first, int64_t second, S32 opened, S32 row, S32 up, S32 step, S32 actor,
-                 S32 kind, Bools legal, Bools renumbers, Any parents_of, Any of_action,
-                 Any of_waiting, Bools mine, Bools allowed, Bools inside, F32 decay, F32 numbers,
-                 F32 factor, F32 payoff, F32 action_reach, F32 regret, F32 policy, F32 total,
-                 F32 values, F32 value_sum, F32 child_values, Changed regret_out, Changed policy_out,
-                 Changed total_out, Changed values_out, Changed value_sum_out,
-                 Changed child_values_out, Changed root) {
+ffi::Error UpAll(int64_t first, int64_t second, S32 opened, S32 row, S32 up, S32 step,
+                 S32 actor, S32 kind, Bools legal, Bools renumbers, Any parents_of,
+                 Any of_action, Any of_waiting, Bools mine, Bools allowed, Bools inside,
+                 F32 decay, F32 numbers, F32 factor, F32 payoff, F32 action_reach, F32 regret,
+                 F32 policy, F32 total, F32 values, F32 value_sum, F32 child_values,
+                 Changed regret_out, Changed policy_out, Changed total_out, Changed values_out,
+                 Changed value_sum_out, Changed child_values_out, Changed root) {
   const Operands operands(opened, row, up, step, actor, kind, legal, renumbers, parents_of,
                           of_action, of_waiting, first, second);
   const Part mines(mine, 1), allow(allowed, 3), insides(inside, 2), decays(decay, 0);

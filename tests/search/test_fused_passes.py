@@ -118,6 +118,20 @@ def test_what_has_no_operator_keeps_the_loops():
 
 
 @needs_compiler
+def test_other_devices_have_the_loops():
+    model, root = model_of("chase")
+    options = growing_search(model, PAPER, simulations=2)
+
+    def one(key: Array) -> Grown:
+        return gt_cfr(options, jax.tree_util.Partial(worth), root, jnp.ones((2, 6)), key)
+
+    traced = jax.jit(one).trace(jax.random.key(0))
+    for platform in ("cpu", "cuda", "tpu"):
+        text = traced.lower(lowering_platforms=(platform,)).as_text()
+        assert ("jaxsolve_" in text) == (platform == "cpu")
+
+
+@needs_compiler
 def test_games_that_are_over_leave_others_alone():
     """Agents search in all games of a batch, also in those that are over."""
     model, root = model_of("pgx:tic_tac_toe")
