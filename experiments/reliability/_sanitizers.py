@@ -16,7 +16,8 @@ COMPARISONS = (
     *("tests/holdem/test_blueprint_game.py", "tests/mccfr/test_external.py"),
     *("tests/holdem/test_abstraction_features.py", "tests/search/test_fused_passes.py"),
     *("-m", "slow or not slow", "-k"),
-    "native or one_iteration or many_iterations or in_python or in_cpp or of_the_loops and chase",
+    "native or one_iteration or many_iterations or in_python or in_cpp"
+    " or of_the_loops and (chase or leduc) or leave_others",
 )
 """Tests that compare C++ with plain forms; arguments of pytest."""
 

@@ -173,7 +173,7 @@ def seconds_of(game: str, net: Path, point: Point, count: int, agent: int) -> fl
 class Matches:
     """Games in groups, kept in a file as they are played, by number of the first game.
 
-    What was played on another device counts; its seconds do not.
+    What was played and trained on another device counts; its seconds do not.
     """
 
     def __init__(self, settings: Settings, out: Path):
@@ -185,6 +185,7 @@ class Matches:
             self.kept = same | {"points": {}}
         if self.kept.get("device") != device_name():
             self.kept |= {"device": device_name(), "seconds": {}, "equal": {}}
+            self.kept["trained_elsewhere"] = [*self.kept.get("trained", {})]
 
     def groups(self, point: Point) -> dict[str, list[float]]:
         """Returns the groups of games of a point that have been played."""

@@ -102,7 +102,10 @@ def main(
             say(f"{point.key}: {sum(x > 0 for x in won)} of {len(won)} games")
 
     def trained_seconds(point: Point) -> float | None:
-        return round(match.kept["trained"][str(point.step)], 1) if point.sims else None
+        step = str(point.step)
+        if not point.sims or step in match.kept.get("trained_elsewhere", []):
+            return None
+        return round(match.kept["trained"][step], 1)
 
     def save() -> None:
         rows[:] = [

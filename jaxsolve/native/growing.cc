@@ -53,7 +53,7 @@ int64_t Size(Any buffer, int64_t from_the_end) {
 // The operands that both passes have, in the order in which they come.
 struct Operands {
   Part opened, row, up, step, actor, kind, legal, renumbers, parents_of, of_action, of_waiting;
-  int64_t actions, hands, children, most, ways, apart, first, second, renumbered;
+  int64_t actions, hands, children, most, ways, apart, first, second;
   ffi::DataType code;
 
   Operands(S32 opened, S32 row, S32 up, S32 step, S32 actor, S32 kind, Bools legal, Bools renumbers,
@@ -77,9 +77,7 @@ struct Operands {
         apart(Size(of_waiting, 1)),
         first(first),
         second(second),
-        code(parents_of.element_type()) {
-    renumbered = this->renumbers.size;
-  }
+        code(parents_of.element_type()) {}
 
   template <class Code>
   growing::Tree<Code> tree(const std::vector<int64_t>& all, int64_t b) const {
@@ -97,7 +95,7 @@ struct Operands {
             actor.at<int32_t>(all, b),
             kind.at<int32_t>(all, b),
             legal.at<bool>(all, b),
-            renumbered ? renumbers.at<bool>(all, b) : nullptr,
+            renumbers.size ? renumbers.at<bool>(all, b) : nullptr,
             parents_of.at<Code>(all, b),
             of_action.at<Code>(all, b),
             of_waiting.at<Code>(all, b)};

@@ -200,19 +200,17 @@ class HiddenPieceModel:
         roots = jax.tree.map(lambda x: x[public], store.roots)
         flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[public.ndim :]), roots)
         features = jax.vmap(self._features)(flat)
-        first, each = roots.weight > 0, None
-        second = jnp.broadcast_to(jnp.arange(first.shape[-1]) == 0, first.shape)
+        possible, each = Possible(store.roots.weight)[public], None
         if numbers is not None:
             each = numbers.reshape(-1, *numbers.shape[public.ndim :])
-            first = jnp.take_along_axis(first, numbers[..., 0, :], -1, mode="promise_in_bounds")
-            second = numbers[..., 1, :] == 0
+            possible = jnp.take_along_axis(possible, numbers, -1, mode="promise_in_bounds")
         private = None
         if isinstance(self.game, HasPrivateFeatures):
             private = jax.vmap(self.game.private_features)(flat.state, each)
             private = private.reshape(*public.shape, *private.shape[1:]).astype(features.dtype)
         return PublicState(
             features=features.reshape(*public.shape, -1),
-            possible=jnp.stack([first, second], -2),
+            possible=possible,
             scale=jnp.full(public.shape, self.rules.scale, roots.weight.dtype),
             subgame_class=jnp.full(public.shape, -1, jnp.int32),
             private=private,

@@ -9,7 +9,8 @@ device, takes the loops of `_reach` and `_update`, which are what they are teste
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -21,12 +22,36 @@ from jaxsolve.search.growing._state import GrowingSearch, SearchState
 from jaxsolve.search.growing._tree import Growth
 from jaxsolve.types import Array
 
+T = TypeVar("T")
+
 CODES = (jnp.int16, jnp.int32)
 """Types of the lists of `Transitions` that there are operators for."""
 
 
-def is_fused(search: GrowingSearch, transitions: Transitions, dtype: Any) -> bool:
-    """Returns whether both passes of a search can be operators."""
+def fused_or(
+    search: GrowingSearch,
+    transitions: Transitions,
+    dtype: Any,
+    fused: Callable[[], T],
+    looped: Callable[[], T],
+) -> T:
+    """Returns what an operator finds where there is one, and elsewhere what loops of JAX find.
+
+    Args:
+        search: options.
+        transitions: of the model.
+        dtype: of the search.
+        fused: calls operators.
+        looped: finds the same without.
+    """
+    if not _is_fused(search, transitions, dtype):
+        return looped()
+    found: T = jax.lax.platform_dependent(cpu=fused, default=looped)
+    return found
+
+
+def _is_fused(search: GrowingSearch, transitions: Transitions, dtype: Any) -> bool:
+    """Returns whether there are operators for a search on this machine."""
     lists = transitions.parents_of, transitions.child_of_action, transitions.child_of_waiting
     kinds = {as_table(x)[0].dtype for x in lists}
     return (

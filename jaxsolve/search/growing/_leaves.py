@@ -16,7 +16,7 @@ import jax.numpy as jnp
 
 from jaxsolve.devices import shared_max
 from jaxsolve.public import DescribesSome, PublicState, Transitions
-from jaxsolve.search.growing._fused import fused_reach, is_fused
+from jaxsolve.search.growing._fused import fused_or, fused_reach
 from jaxsolve.search.growing._reach import reach_at
 from jaxsolve.search.growing._state import GrowingSearch, Known, SearchProblem, SearchState
 from jaxsolve.search.growing._tree import Growth
@@ -64,10 +64,7 @@ class Leaves(NamedTuple):
         def looked_up() -> Array:
             return self._looked_up(transitions, action_reach, numbers)
 
-        if not is_fused(search, transitions, action_reach.dtype):
-            return looked_up()
-        found: Array = jax.lax.platform_dependent(cpu=fused, default=looked_up)
-        return found
+        return fused_or(search, transitions, action_reach.dtype, fused, looked_up)
 
     def _looked_up(
         self, transitions: Transitions, action_reach: Array, numbers: Array | None

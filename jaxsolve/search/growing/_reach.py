@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from jaxsolve.devices import shared_max
 from jaxsolve.public import Transitions
-from jaxsolve.search.growing._fused import fused_down, is_fused
+from jaxsolve.search.growing._fused import fused_down, fused_or
 from jaxsolve.search.growing._rows import by_actor, entries, put_rows, rows_of
 from jaxsolve.search.growing._state import GrowingSearch, SearchProblem, SearchState
 from jaxsolve.search.growing._tree import Growth
@@ -28,10 +28,7 @@ def action_reach_of(
     def looped() -> Array:
         return _looped(transitions, growth, start, policy, action_reach)
 
-    if not is_fused(search, transitions, policy.dtype):
-        return looped()
-    found: Array = jax.lax.platform_dependent(cpu=fused, default=looped)
-    return found
+    return fused_or(search, transitions, policy.dtype, fused, looped)
 
 
 def _looped(

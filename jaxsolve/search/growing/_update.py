@@ -2,8 +2,9 @@
 
 A loop over the opened public states, parents first, carries reach down; a loop over the leaves,
 some at a time, asks the value function; a loop back carries values up and updates regrets. Loops
-end with the largest tree of a batch. Values are in a public state's own units: those of its
-children count with the probability of the chance moves in between.
+end with the largest tree of a batch. On a CPU the first and the last are operators in C++, see
+`_fused`. Values are in a public state's own units: those of its children count with the probability
+of the chance moves in between.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import jax.numpy as jnp
 from jaxsolve.devices import shared_max
 from jaxsolve.public import Transitions
 from jaxsolve.regret import Step, normalise
-from jaxsolve.search.growing._fused import fused_up, is_fused
+from jaxsolve.search.growing._fused import fused_or, fused_up
 from jaxsolve.search.growing._leaves import ask_once, leaf_values
 from jaxsolve.search.growing._reach import action_reach_of, root_reach
 from jaxsolve.search.growing._rows import (
@@ -106,10 +107,8 @@ def _up(
     def looped() -> tuple[Sums, Array]:
         return _looped(search, state, mine, step, decay)
 
-    if is_fused(search, search.model.transitions(state.growth.store), state.total.dtype):
-        sums, value = jax.lax.platform_dependent(cpu=fused, default=looped)
-    else:
-        sums, value = looped()
+    transitions = search.model.transitions(state.growth.store)
+    sums, value = fused_or(search, transitions, state.total.dtype, fused, looped)
     before, some = state.root_value_sum, mine[:, None]
     gadget, follow = _gadget_update(search, problem, state, value, step)
     on = (mine & problem.gadget.on)[:, None, None]
