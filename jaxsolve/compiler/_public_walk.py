@@ -59,10 +59,16 @@ class Nodes:
 
 
 def deal_hands(game: Game) -> Deals:
-    """Plays the chance moves before the first decision."""
+    """Plays the chance moves before the first decision.
+
+    Raises:
+        ValueError: nobody ever decides, or deals are not what a layout by hands needs; says which.
+    """
     walker = Walker(game, max_states=1_000_000, whole=False)
-    while (walker.visited.actor == CHANCE).all():
+    while len(walker.visited.actor) and (walker.visited.actor == CHANCE).all():
         walker.expand()
+    if not len(walker.visited.actor):
+        raise ValueError(f"{game.name} is over before anybody decides")
     if (walker.visited.actor == CHANCE).any() or len(walker.terminal[-1]):
         raise ValueError(f"{game.name}: hand layout needs all deals to end at one depth")
     table = walker.table()

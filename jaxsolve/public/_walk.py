@@ -214,7 +214,11 @@ class _Pairs:
 def enumerate_states(
     game: Game, max_states: int
 ) -> tuple[StateTable, np.ndarray | None, np.ndarray]:
-    """Returns (world states, the rules' numbers [X, 2] if given, public features [X, F])."""
+    """Returns (world states, the rules' numbers [X, 2] if given, public features [X, F]).
+
+    Raises:
+        ValueError: nobody ever decides.
+    """
     walker = Walker(game, max_states)
     look: dict[str, Callable[[Any], Any]] = {}
     if isinstance(game, HasPrivateStates):
@@ -230,6 +234,8 @@ def enumerate_states(
             found[k].append((walker.frontier, np.asarray(f(states))[:count]))
         walker.expand()
     table = walker.table()
+    if not (table.actor >= 0).any():
+        raise ValueError(f"{game.name} is over before anybody decides")
     if not table.public_states.observation.shape[1]:
         table = with_public(table, public_components(table.parent, table.infostate))
     columns: dict[str, np.ndarray] = {}

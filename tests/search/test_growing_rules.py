@@ -14,7 +14,15 @@ import pytest
 import games
 import jaxsolve as js
 from jaxsolve import learn, nets
-from jaxsolve.public import PublicTable, RulesModel, Worlds, public_table, rules_model
+from jaxsolve.public import (
+    PublicTable,
+    RulesModel,
+    Worlds,
+    hidden_piece_model,
+    made_model,
+    public_table,
+    rules_model,
+)
 from jaxsolve.search import Grown, growing_search, gt_cfr, table_oracle
 from jaxsolve.types import Status
 
@@ -190,6 +198,10 @@ def test_bad_input():
         rules_model(games.load("kuhn"), depth=0, worlds=6, hands=3, children=2)
     with pytest.raises(ValueError, match="the first deal is not private"):
         rules_model(games.load("goofspiel(cards=3)"), depth=3, worlds=9, hands=9, children=9)
+    stuck = games.load("scotland_yard(edges=[[1,2],[2,9]],evader=[1],detectives=[2],rounds=2)")
+    for model in (public_table, hidden_piece_model, made_model):
+        with pytest.raises(ValueError, match="is over before anybody decides"):
+            model(stuck)
     room = {"depth": 3, "worlds": 6, "hands": 3, "children": 2}
     half: Any = SimpleNamespace(name="half", num_players=2, init=games.Kuhn().init)
     with pytest.raises(ValueError, match="have no method actor, legal, chance, step, observe"):
