@@ -12,6 +12,9 @@ from jaxsolve.cli import _setup
 from jaxsolve.cli._foreign import check_game
 from jaxsolve.waiting import waiting
 
+BUFFER_BYTES = 1 << 30
+"""Most memory for examples that are kept; while it trains, a run holds them up to three times."""
+
 
 def train(
     game: _setup.Game,
@@ -70,7 +73,11 @@ def train(
         settings = chosen.self_play(episodes=episodes, solvers=episodes, fill=True, **limits)
         source = learn.sound_self_play(resolver, settings)
     minibatch = min(chosen.minibatch, round(chosen.reuse * source.batch))
-    plan = chosen.plan(steps=steps, batch=source.batch, minibatch=minibatch, seed=seed)
+    # In a game such as London an example takes 60 kB.
+    room = max(source.batch, BUFFER_BYTES // learn.example_bytes(net, source))
+    buffer = min(chosen.buffer, room)
+    sizes = {"minibatch": minibatch, "buffer": buffer}
+    plan = chosen.plan(steps=steps, batch=source.batch, seed=seed, **sizes)
     try:
         trained = learn.train(
             net,

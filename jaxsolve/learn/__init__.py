@@ -19,6 +19,7 @@ from jaxsolve.learn._queries import search_queries as search_queries
 from jaxsolve.learn._train import NonFiniteError as NonFiniteError
 from jaxsolve.learn._train import Trained as Trained
 from jaxsolve.learn._train import TrainState as TrainState
+from jaxsolve.learn._train import example_bytes as example_bytes
 from jaxsolve.learn._train import loss as loss
 from jaxsolve.learn._train import train as train
 from jaxsolve.learn._validate import Errors as Errors

@@ -20,6 +20,7 @@ import optax
 from tqdm import tqdm
 
 from jaxsolve import devices, hosts
+from jaxsolve.compiler import free_host_bytes
 from jaxsolve.files import claim
 from jaxsolve.learn._board import tensorboard
 from jaxsolve.learn._checkpoints import Checkpoints
@@ -29,6 +30,9 @@ from jaxsolve.nets import Net
 from jaxsolve.public import PublicState
 from jaxsolve.types import Array, PyTree
 from jaxsolve.waiting import waiting
+
+COPIES = 3
+"""Of the buffer: before and after a part of the run, and while that is compiled or saved."""
 
 
 class TrainState(NamedTuple):
@@ -110,8 +114,11 @@ def train(
         ValueError: settings make no sense, the checkpoint is of another run, or another process
             writes to `out`.
         NonFiniteError: data or loss are not finite; names the batch. The last checkpoint is good.
+        MemoryError: the buffer does not fit in the memory of this machine; says how much it needs.
     """
     check_plan(plan, source.batch)
+    if start is None:
+        check_memory(net, source, plan)
     devices.check_divides("examples of a minibatch", plan.minibatch)
     identity = _identity(net, source, plan)
     hosts.check_same_run(identity)
@@ -187,19 +194,54 @@ def train(
     return Trained(net.replace(devices.on_one(state.params)), curve, state)
 
 
+def batch_shape(net: Net, source: Source) -> Any:
+    """Returns shapes and types of a batch of examples."""
+
+    def first() -> Examples:
+        key = jax.random.key(0)
+        return source.sample(net, source.init(key), key)[0]
+
+    return jax.eval_shape(first)
+
+
+def example_bytes(net: Net, source: Source) -> int:
+    """Returns the bytes of an example, which grow with private states times actions."""
+    leaves = jax.tree.leaves(batch_shape(net, source))
+    return sum(x.size * x.dtype.itemsize for x in leaves) // source.batch
+
+
+def check_memory(net: Net, source: Source, plan: Plan) -> None:
+    """Refuses a buffer for which the memory of this machine is too small, before any work.
+
+    Where there is an accelerator the buffer is there, and nothing is checked.
+
+    Raises:
+        MemoryError: says how much it takes, and what would fit.
+    """
+    free = free_host_bytes()
+    if jax.default_backend() != "cpu" or free is None:
+        return
+    each, room = example_bytes(net, source), room_of(plan, source.batch)
+    needed = COPIES * each * room // jax.process_count()
+    if needed > free:
+        raise MemoryError(
+            f"a buffer of {room:,} examples of {each / 1e3:,.0f} kB takes {needed / 2**30:.1f} GiB "
+            f"with its copies, and {free / 2**30:.1f} GiB are free: use a buffer of "
+            f"{room * free // needed:,} or less"
+        )
+
+
 def init_train(net: Net, source: Source, plan: Plan) -> TrainState:
     """Returns the state before the first step."""
     key = jax.random.key(plan.seed)
     batches = room_of(plan, source.batch) // source.batch
-    data = source.init(jax.random.fold_in(key, 0))
-    shape: Any = jax.eval_shape(lambda: source.sample(net, data, key)[0])
-    buffer = jax.tree.map(lambda x: jnp.zeros((batches, *x.shape), x.dtype), shape)
+    shape = batch_shape(net, source)
     return TrainState(
         step=jnp.zeros((), jnp.int32),
         params=jax.tree.map(jnp.copy, net.params),
         optimiser=optimiser(plan).init(net.params),
-        source=data,
-        buffer=buffer,
+        source=source.init(jax.random.fold_in(key, 0)),
+        buffer=jax.tree.map(lambda x: jnp.zeros((batches, *x.shape), x.dtype), shape),
         broken=jnp.full((), -1, jnp.int32),
     )
 

@@ -200,3 +200,18 @@ def test_bad_input():
         learn.train(net(), deepstack(), learn.Plan(buffer=8), progress=False)
     with pytest.raises(ValueError, match="needs out="):
         learn.train(net(), deepstack(), PLAN, resume=True, progress=False)
+
+
+def test_a_buffer_that_does_not_fit_is_refused_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    each = learn.example_bytes(net(), deepstack())
+    state = _train.init_train(net(), deepstack(), PLAN)
+    held = sum(x.nbytes for x in jax.tree.leaves(state.buffer))
+    assert held == each * (PLAN.buffer // deepstack().batch) * deepstack().batch
+    monkeypatch.setattr(_train, "free_host_bytes", lambda: 2 * held)
+    with pytest.raises(MemoryError, match=r"a buffer of [\d,]+ examples .* use a buffer of [\d,]+"):
+        learn.train(net(), deepstack(), PLAN, out=tmp_path / "run", progress=False)
+    assert not (tmp_path / "run").exists()
+    monkeypatch.setattr(_train, "free_host_bytes", lambda: 3 * held)
+    assert learn.train(net(), deepstack(), PLAN, until=1, progress=False).curve
