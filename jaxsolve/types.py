@@ -1,4 +1,4 @@
-"""Names shared by the whole package: array types, special actors, axis letters.
+"""Names shared by the whole package: array types, pytrees, special actors, axis letters.
 
 Axis letters used in every shape comment: B batch, N public states, H private states (hands),
 A actions, T terminal or leaf public states, R infostate rows, S sequences of one player.
@@ -6,8 +6,9 @@ A actions, T terminal or leaf public states, R infostate rows, S sequences of on
 
 from __future__ import annotations
 
+import dataclasses
 import enum
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 
@@ -16,6 +17,38 @@ PRNGKey = jax.Array
 PyTree = Any
 Scalar = float | Array
 """A hyper-parameter: traced by JAX, or an axis of a batch, where it is an array."""
+
+_Class = TypeVar("_Class", bound=type)
+
+
+def pytree(cls: _Class) -> _Class:
+    """Registers a dataclass as a pytree; decorates the decorated class.
+
+    A field with the metadata "static" is part of the structure, which must be hashable; one with
+    "dropped" does not travel through JAX and becomes its default; the others are children.
+
+    To `jax.tree_util.register_dataclass`, structures of two classes are equal wherever their static
+    fields are (JAX 0.10 and 0.11), and a jitted function that has been compiled for one is now and
+    then run for the other: `tests/test_pytrees.py`.
+    """
+    fields = dataclasses.fields(cls)
+    kept = [f.name for f in fields if f.metadata.get("static")]
+    data = [f.name for f in fields if f.name not in kept and not f.metadata.get("dropped")]
+    keys = [jax.tree_util.GetAttrKey(name) for name in data]
+
+    def flatten(x: Any) -> tuple[list[Any], tuple[Any, ...]]:
+        return [getattr(x, name) for name in data], tuple([getattr(x, name) for name in kept])
+
+    def with_keys(x: Any) -> tuple[list[tuple[Any, Any]], tuple[Any, ...]]:
+        children, structure = flatten(x)
+        return list(zip(keys, children, strict=True)), structure
+
+    def unflatten(structure: tuple[Any, ...], children: Any) -> Any:
+        return cls(**dict(zip(data + kept, (*children, *structure), strict=True)))
+
+    jax.tree_util.register_pytree_with_keys(cls, with_keys, unflatten, flatten)
+    return cls
+
 
 CHANCE = -1
 """`actor(state)` of a state in which chance moves."""

@@ -12,10 +12,10 @@ from experiments.sog_connect_four._board import PLANES, ROWS
 from jaxsolve.learn import Examples, Source
 from jaxsolve.nets import Net, Output
 from jaxsolve.public import PublicState
-from jaxsolve.types import Array, PRNGKey
+from jaxsolve.types import Array, PRNGKey, pytree
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class BothWays(Net):
     """A network whose output is the mean over a board and its mirror image."""

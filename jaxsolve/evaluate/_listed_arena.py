@@ -11,10 +11,10 @@ import numpy as np
 from jaxsolve.evaluate._arena import Turn
 from jaxsolve.game import Observation
 from jaxsolve.tree import Infostates, PublicTree, listed, take
-from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
+from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array, pytree
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class Shown:
     """What one player has been shown at each of their infosets (I infosets, Z infostates).
@@ -34,7 +34,7 @@ class Shown:
     seen: Array
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class ListedArena:
     """A game's world states on the device (X states, A actions, n players): an `Arena`.

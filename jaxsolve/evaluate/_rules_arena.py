@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from jaxsolve.evaluate._arena import Turn
 from jaxsolve.game import Game, Observation, OpenSpielGame, State
-from jaxsolve.types import NOTHING, TERMINAL, Array, Status
+from jaxsolve.types import NOTHING, TERMINAL, Array, Status, pytree
 
 
 class Position(NamedTuple):
@@ -32,7 +32,7 @@ class Position(NamedTuple):
     action: Array
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class RulesArena:
     """The rules of a game: an `Arena`.

@@ -15,10 +15,10 @@ from jaxsolve.holdem._boards import live_hands, strength_order
 from jaxsolve.holdem._cards import HANDS
 from jaxsolve.holdem._payoffs import Pays, Placed
 from jaxsolve.holdem._strength import strengths
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class NativeBoards:
     """Hands on B boards; see `jaxsolve/native/boards.h`.
@@ -44,7 +44,7 @@ class NativeBoards:
         return self.place, self.pair, self.high, self.count, self.matrix
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class NativeSide:
     """What differs between the players (K tasks, L leaves).
@@ -63,7 +63,7 @@ class NativeSide:
     size: int = dataclasses.field(metadata={"static": True})
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class NativePayoffs:
     """The payoff operator in C++, see `jaxsolve/native/leaves.cc`.

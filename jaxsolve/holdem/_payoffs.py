@@ -23,13 +23,12 @@ import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.holdem._boards import CARDS, OTHERS, CardOrder, Order
 from jaxsolve.tree import GatherSum, float_type, take
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 
 BLOCK = 32
 """Places of one block of the prefix sums."""
@@ -67,7 +66,7 @@ class Placed(NamedTuple):
     street: int = 0
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class Compatible:
     """Sums over the hands that share no card with one's own (B boards).
@@ -93,7 +92,7 @@ class Compatible:
         return (seen - shared) * self.live[:, None]
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class PrefixShowdown:
     """Showdowns by prefix sums with card removal; indices count rows of all boards.
@@ -132,7 +131,7 @@ class PrefixShowdown:
         return value * self.live[:, None]
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class DenseShowdown:
     """Showdowns by a product with one matrix per board, or all-ins with the mean of many.
@@ -164,7 +163,7 @@ class DenseShowdown:
         return (values[:, 2] + values[:, 1]) + values[:, 0]
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class Leaves:
     """Leaves that pay by one form: T on each of B boards.
@@ -187,7 +186,7 @@ class Leaves:
         return value.reshape(-1, value.shape[-1])
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class HoldemPayoffs:
     """The payoff operator of a hold'em tree: several groups of leaves, one list of sequences.

@@ -28,7 +28,7 @@ from jaxsolve.mccfr._game import TabledGame
 from jaxsolve.mccfr._options import Options
 from jaxsolve.mccfr._tables import Tables, as_float
 from jaxsolve.mccfr._tree import ActionTree
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 
 
 class Board(NamedTuple):
@@ -75,7 +75,7 @@ LeafValues = Callable[[Any, int, Array, Any], Array]
 Sample = Callable[[Any, Array], Board]
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class Level:
     """Decisions of one player at one depth of a stage (N nodes of P, A actions at most).
@@ -120,7 +120,7 @@ class Level:
         return table.at[at].add(steps, mode="drop", unique_indices=False)
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class VectorTree:
     """The public actions by stage and by depth in it.

@@ -24,7 +24,7 @@ import jax.numpy as jnp
 
 from jaxsolve.nets._conv import Conv
 from jaxsolve.public import Described, PublicState, StateFormat, unit_of
-from jaxsolve.types import Array, PRNGKey, PyTree
+from jaxsolve.types import Array, PRNGKey, PyTree, pytree
 
 BODIES = ("mlp", "resnet", "shared", "conv RxCxP")
 """Bodies of a `ValueNetwork`; the last for a board of R rows, C columns and P planes."""
@@ -196,7 +196,7 @@ def zero_sum(values: Array, beliefs: Array, possible: Array) -> Array:
     return jnp.where(possible, values - excess / 2, 0)
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class Net:
     """A network and its parameters, with the format of the public states it was made for.

@@ -9,10 +9,10 @@ import jax
 
 from jaxsolve.nets._network import Net
 from jaxsolve.public import Described, PublicState
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class PolicyPrior:
     """A `PriorFunction`: what a network would play, flattened by a temperature.

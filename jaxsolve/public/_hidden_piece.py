@@ -36,7 +36,7 @@ from jaxsolve.public._pairs import DensePayoffs, IndependentWeights
 from jaxsolve.public._rules import RulesModel, rules_model
 from jaxsolve.public._states import PublicState, StateFormat
 from jaxsolve.public._transitions import Transitions
-from jaxsolve.types import Array, Status
+from jaxsolve.types import Array, Status, pytree
 
 
 class HiddenRoot(NamedTuple):
@@ -82,7 +82,7 @@ class HiddenStore(NamedTuple):
         return jnp.zeros(self.kind.shape[:-1], jnp.int32)
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class HiddenPieceModel:
     """A game that hides one number, as a `PublicModel`; it is `Followable`.

@@ -11,10 +11,10 @@ import numpy as np
 
 from jaxsolve.devices import shared_max
 from jaxsolve.game import MoveTables
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class Lists:
     """One of the lists of `Transitions`, read from a table by kind; indexed like an array.
@@ -36,7 +36,7 @@ class Lists:
         return found.astype(jnp.int32)
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class Possible:
     """Which private states are possible, where player 1 has one; indexed like an array.

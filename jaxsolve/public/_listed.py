@@ -5,15 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import jax
-
 from jaxsolve.public._states import PublicState, StateFormat
 from jaxsolve.public._table import PublicTable
 from jaxsolve.public._transitions import Transitions
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class ListedModel:
     """A game's table as a `PublicModel`; a public state is the number of its class.

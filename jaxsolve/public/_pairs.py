@@ -11,11 +11,10 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Protocol
 
-import jax
 import jax.numpy as jnp
 
 from jaxsolve.tree import pick, take
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 
 
 class PairWeights(Protocol):
@@ -74,7 +73,7 @@ class PairPayoffs(Protocol):
         ...
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class DenseWeights:
     """`PairWeights` as blocks.
@@ -119,7 +118,7 @@ class DenseWeights:
         return jnp.stack(jnp.divmod(pick(joint.reshape(-1), uniform), h1))
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class IndependentWeights:
     """`PairWeights` of private states that are independent: the product of two distributions.
@@ -167,7 +166,7 @@ class IndependentWeights:
         return jnp.stack([first, pick(columns, jnp.clip(rest, 0, 1 - 1e-6))])
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class DensePayoffs:
     """`PairPayoffs` as blocks.
@@ -195,7 +194,7 @@ class DensePayoffs:
         return _stacked(first.shape[-1], one, two)
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class OuterPayoffs:
     """`PairPayoffs` that are sums of R outer products; what the dice of two players show is two.

@@ -28,7 +28,7 @@ from jaxsolve.public._table import PublicTable
 from jaxsolve.public._transitions import Transitions
 from jaxsolve.public._worlds import Worlds
 from jaxsolve.tree import float_type
-from jaxsolve.types import NOTHING, Array, Status
+from jaxsolve.types import NOTHING, Array, Status, pytree
 
 
 class Store(NamedTuple):
@@ -61,7 +61,7 @@ class Dealt(NamedTuple):
     hand: Array
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class RulesModel:
     """The rules of a game as a `PublicModel`; a root is the worlds that are possible there.

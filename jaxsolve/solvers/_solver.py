@@ -6,13 +6,12 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, NamedTuple, Protocol
 
-import jax
 from jax.tree_util import Partial
 
 from jaxsolve.game import Range
 from jaxsolve.regret import Minimizer, Step
 from jaxsolve.tree import Blocks, PublicTree
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 
 Iterations = Annotated[int, Range(1, 2**31 - 1)]
 """A number of iterations; they are counted in 32 bits."""
@@ -55,7 +54,7 @@ class Sampler(Protocol):
         ...
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class Solver:
     """One named variant. A pytree: hyper-parameters are leaves, the rest is static.

@@ -31,7 +31,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 
 KERNEL_CELLS = 3000
 """Price of one more kernel in cells: about 0.7 us beside 0.25 ns a cell (measured on 2 cores)."""
@@ -98,7 +98,7 @@ def pick(odds: Array, uniform: Array) -> Array:
     return (below <= uniform[..., None] * below[..., -1:]).sum(-1, dtype=jnp.int32)
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class GatherSum:
     """The linear map out[s] = sum_k weight[s, k] * prod_j x_j[index_j[s, k]].

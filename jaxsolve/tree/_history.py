@@ -15,7 +15,6 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -23,7 +22,7 @@ from jaxsolve.tree._gather import take
 from jaxsolve.tree._info import listed
 from jaxsolve.tree._public_tree import Blocks, PublicTree
 from jaxsolve.tree._states import StateTable
-from jaxsolve.types import CHANCE, Array
+from jaxsolve.types import CHANCE, Array, pytree
 
 T = TypeVar("T")
 
@@ -75,7 +74,7 @@ class Odds(NamedTuple):
         return (there & (take(self.upto, at) <= uniform[..., None])).sum(-1, dtype=jnp.int32)
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class HistoryTree:
     """World states (X states of which Z terminal, n players, D depths).

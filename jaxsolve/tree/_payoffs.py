@@ -11,10 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve.tree._gather import Bucket, GatherSum, build, exact, float_type, take
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class SparsePayoffs:
     """Payoffs as padded lists: any game, any number of players, no hand axis.
@@ -61,7 +61,7 @@ def sparse_payoffs(
     return SparsePayoffs(tuple(lists))
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class MatrixPayoffs:
     """Payoffs as whole matrices: two players, small games, devices on which a gather is slow.
@@ -99,7 +99,7 @@ def matrix_payoffs(sparse: SparsePayoffs, sizes: Sequence[int]) -> MatrixPayoffs
     return MatrixPayoffs(tuple(jax.device_put(tuple(matrices))))
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class BlockPayoffs:
     """Dense payoffs of public leaves against all pairs of hands: two players, card games.

@@ -13,9 +13,10 @@ import numpy as np
 from jaxsolve.tree._info import ListedInfo, TreeInfo, info_of, listed
 from jaxsolve.tree._public_nodes import public_node
 from jaxsolve.tree._public_tree import Blocks, PublicTree, join_blocks, split_blocks, uniform
+from jaxsolve.types import pytree
 
 
-@jax.tree_util.register_pytree_node_class
+@pytree
 @dataclasses.dataclass(frozen=True)
 class Policy:
     """A behaviour policy of every player, in the layout of its tree.
@@ -26,7 +27,7 @@ class Policy:
     """
 
     players: tuple[Blocks, ...]
-    names: TreeInfo | None = None
+    names: TreeInfo | None = dataclasses.field(default=None, metadata={"dropped": True})
 
     @property
     def info(self) -> TreeInfo:
@@ -36,13 +37,6 @@ class Policy:
             ValueError: the policy came out of jit or vmap.
         """
         return info_of(self)
-
-    def tree_flatten(self) -> tuple[Any, None]:
-        return (self.players,), None
-
-    @classmethod
-    def tree_unflatten(cls, _: None, children: Any) -> Policy:
-        return cls(*children)
 
     def probabilities(self, player: int) -> np.ndarray:
         """Returns float [C], action probabilities in canonical order (`PlayerInfo.offset`)."""

@@ -27,7 +27,7 @@ from jaxsolve.tree._info import TreeInfo, info_of, listed
 from jaxsolve.tree._payoffs import SparsePayoffs, matrix_payoffs
 from jaxsolve.tree._public_nodes import PublicNode, draw_public, public_node
 from jaxsolve.tree._shared import Shared, total_over_devices
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 
 MATRIX_CELLS = 1 << 24
 """Largest matrix of payoffs, 64 MB: a v5e reads it in .08 ms."""
@@ -36,7 +36,7 @@ Blocks = tuple[Array, ...]
 """One array [A, N, ...] per block of a player, in order."""
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class Block:
     """Rows of one own level that are padded to one number of actions.
@@ -57,7 +57,7 @@ class Block:
     locked: Array | None = None
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class PlayerTree:
     """The sequences of one player.
@@ -118,7 +118,7 @@ class LeafOperator(Protocol):
         ...
 
 
-@jax.tree_util.register_pytree_with_keys_class
+@pytree
 @dataclasses.dataclass(frozen=True)
 class PublicTree:
     """A game as tensors; a pytree whose sizes are the shapes of its arrays.
@@ -132,7 +132,7 @@ class PublicTree:
 
     players: tuple[PlayerTree, ...]
     leaves: tuple[Any, ...]
-    names: TreeInfo | None = None
+    names: TreeInfo | None = dataclasses.field(default=None, metadata={"dropped": True})
 
     @property
     def info(self) -> TreeInfo:
@@ -180,14 +180,6 @@ class PublicTree:
     def replace(self, **changes: Any) -> PublicTree:
         """Returns a copy with some fields replaced."""
         return dataclasses.replace(self, **changes)
-
-    def tree_flatten_with_keys(self) -> tuple[Any, None]:
-        key = jax.tree_util.GetAttrKey
-        return ((key("players"), self.players), (key("leaves"), self.leaves)), None
-
-    @classmethod
-    def tree_unflatten(cls, _: None, children: Any) -> PublicTree:
-        return cls(*children)
 
     def __repr__(self) -> str:
         from jaxsolve.tree._display import text

@@ -18,13 +18,13 @@ import jax
 import numpy as np
 
 from jaxsolve.devices import AXIS
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 
 if TYPE_CHECKING:
     from jaxsolve.tree._public_tree import PlayerTree
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class Shared:
     """What all devices have of one own level (K sequences of it, N rows).

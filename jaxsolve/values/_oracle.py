@@ -8,10 +8,10 @@ from typing import Any
 import jax
 
 from jaxsolve.public import Described, PublicState
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class Oracle:
     """A `ValueFunction` that solves the subgame below each leaf, from scratch at every call.

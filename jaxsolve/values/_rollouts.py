@@ -17,11 +17,11 @@ import jax.numpy as jnp
 
 from jaxsolve.compiler import in_rows
 from jaxsolve.tree import HistoryTree, Odds, Policy, PublicTree, history_tree, relaid
-from jaxsolve.types import Array, PRNGKey
+from jaxsolve.types import Array, PRNGKey, pytree
 from jaxsolve.values._limit import DepthLimit
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class Rollouts:
     """Draws values at a limit: a pytree that is a function of a key.

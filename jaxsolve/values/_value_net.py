@@ -17,12 +17,11 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-import jax
 import jax.numpy as jnp
 
 from jaxsolve.public import Described, PublicState
 from jaxsolve.tree import GatherSum, take
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 
 ValueFunction = Callable[[PublicState, Array], Array]
 """(public states [F], beliefs [F, 2, H]) -> values [F, 2, H] per unit of the opponent's reach; a
@@ -71,7 +70,7 @@ def takes_few(value: object) -> bool:
     return isinstance(value, TakesFew) and value.takes_few
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class ValueLeaf:
     """F public leaves whose counterfactual values a function of the beliefs gives.

@@ -28,11 +28,11 @@ from jaxsolve.tree import (
     reach_of,
     split_blocks,
 )
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 from jaxsolve.values._limit import DepthLimit
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class Below:
     """The part of a game below a limit, ready to be evaluated. A pytree.

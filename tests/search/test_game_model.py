@@ -27,14 +27,14 @@ from jaxsolve.public import (
     public_table,
 )
 from jaxsolve.search import growing_search, gt_cfr
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 
 SIDES = 3
 BIDS = 2 * SIDES
 NAME = f"liars_dice(sides={SIDES})"
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class DiceModel:
     """One die each: a public state is 2 x (number of the last bid, 0 for none) + who bids next."""

@@ -28,6 +28,7 @@ from jaxsolve.search import (
     table_oracle,
 )
 from jaxsolve.search.growing._simulate import Guide, selection
+from jaxsolve.types import pytree
 
 SMALL = "leduc(suits=1,raises=1)"
 CHASE = "scotland_yard(edges=[[1,2],[2,3],[3,1],[3,4],[4,5]],evader=[1,2],detectives=[5],rounds=3)"
@@ -42,7 +43,7 @@ def table(name: str) -> PublicTable:
     return public_table(games.load(name))
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class Tilted:
     """Values that are no equilibrium's, but depend on both beliefs: a cheap stand-in."""

@@ -19,7 +19,7 @@ import games
 import jaxsolve as js
 from games.tic_tac_toe import PLAYING, State, winning_lines
 from jaxsolve import public, search
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 
 PAPER = js.cfr_plus().simultaneous()
 
@@ -82,7 +82,7 @@ def states(boards: np.ndarray) -> State:
     )
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class Known:
     """A value function that is a table: payoffs to player 0 by board, read in base 3."""

@@ -24,7 +24,7 @@ from jaxsolve.holdem.river_net._boards import bucket_shares, river_board, ties
 from jaxsolve.holdem.river_net._network import buckets_of, public_states
 from jaxsolve.nets import Net
 from jaxsolve.tree import GatherSum, build, take
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 
 _OTHER = CARDS - 4
 # Of 48 rivers, 44 come with two given hands. A hand of the opponent is alive on 46 of them, and
@@ -33,7 +33,7 @@ _RIVERS_OF_PAIR = 44
 _MET_ALIVE = (_RIVERS_OF_PAIR / 46) / (46 / _OTHER)
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class RiverLeaves:
     """What river betting adds at L ends of a turn's betting (R rivers, K buckets, H hands).
@@ -109,7 +109,7 @@ class RiverLeaves:
         return dataclasses.replace(self, amount=self.amount * scale)
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class HeldLeaves:
     """Values that were found before, whatever the reaches are now.

@@ -11,11 +11,11 @@ import jax.numpy as jnp
 
 from jaxsolve.solvers import Solver
 from jaxsolve.tree import Blocks, PublicTree, leaf_values, values_of
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 from jaxsolve.values import MultiValued
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class SampledValues:
     """A `Sampler`: exact counterfactual values, given values at the limit that are drawn.

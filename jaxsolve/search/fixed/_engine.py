@@ -16,14 +16,14 @@ from jaxsolve.search.fixed._solve import Solution, policy_at, solve_belief
 from jaxsolve.search.fixed._subgames import Subgames, subgames
 from jaxsolve.search.resolving import BeliefSubgame, Below, Resolver, check_alpha
 from jaxsolve.solvers import Solver
-from jaxsolve.types import Array, PRNGKey
+from jaxsolve.types import Array, PRNGKey, pytree
 from jaxsolve.values import Oracle, ValueFunction
 
 BATCHES = (4, 16, 64, 256)
 """Numbers of searches side by side when a whole game is searched."""
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class FixedEngine:
     """Searches to a depth limit; see `search.resolving.SearchEngine`.

@@ -23,7 +23,7 @@ import numpy as np
 from jaxsolve.public import Limit, PublicGame, PublicState
 from jaxsolve.search.fixed._outlines import Outline, Seat, next_decisions, outline
 from jaxsolve.tree import Block, BlockPayoffs, GatherSum, PlayerTree, PublicTree, float_type, take
-from jaxsolve.types import TERMINAL, Array
+from jaxsolve.types import TERMINAL, Array, pytree
 from jaxsolve.values import ValueFunction, ValueLeaf
 
 FOLLOW, TERMINATE = 1, 2
@@ -59,7 +59,7 @@ class Nodes(NamedTuple):
     factor: Array
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class GadgetLeaf:
     """What a player gets who terminates: a counterfactual value per hand, [2, H]."""
@@ -89,7 +89,7 @@ class Subgame(NamedTuple):
     possible: Array
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class Subgames:
     """Subgames of several classes, stacked.

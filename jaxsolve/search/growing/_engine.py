@@ -22,7 +22,7 @@ from jaxsolve.search.growing._solve import Grown, begin, finish, growing_search,
 from jaxsolve.search.growing._state import GrowingSearch, PriorFunction
 from jaxsolve.search.resolving import BeliefSubgame, Below, Resolver, check_alpha
 from jaxsolve.solvers import Solver
-from jaxsolve.types import Array, PRNGKey
+from jaxsolve.types import Array, PRNGKey, pytree
 from jaxsolve.values import ValueFunction
 
 
@@ -37,7 +37,7 @@ class Branches(NamedTuple):
     store: Any
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class GrowingEngine:
     """Searches by growing trees; see `search.resolving.SearchEngine`.

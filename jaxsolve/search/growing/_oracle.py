@@ -20,11 +20,11 @@ from jaxsolve.search.growing._state import GrowingSearch, SearchState
 from jaxsolve.search.growing._update import update
 from jaxsolve.search.resolving import Gadget
 from jaxsolve.solvers import Solver
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 from jaxsolve.values import check_classes
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class TableOracle:
     """A `ValueFunction` that solves the subgame below each leaf, from scratch at every call.

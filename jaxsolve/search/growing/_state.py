@@ -6,21 +6,20 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 
 from jaxsolve.public import PublicModel, PublicState
 from jaxsolve.search.growing._tree import Growth
 from jaxsolve.search.resolving import Gadget
 from jaxsolve.solvers import Solver
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 from jaxsolve.values import ValueFunction
 
 PriorFunction = Callable[[PublicState, Array], Array]
 """(public states [F], beliefs [F, 2, H]) -> weights of actions [F, A, H], by place; a pytree."""
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class GrowingSearch:
     """How to grow a tree. A pytree: numbers are leaves, sizes are static.

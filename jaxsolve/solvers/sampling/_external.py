@@ -34,13 +34,13 @@ from jaxsolve.tree import (
     listed,
     take,
 )
-from jaxsolve.types import TERMINAL, Array
+from jaxsolve.types import TERMINAL, Array, pytree
 
 SEARCH_ALL = 4096
 """Parents are found by comparing all pairs up to this many, by binary search beyond."""
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class ExternalSampling:
     """Estimates counterfactual values from B independent trees of trajectories.

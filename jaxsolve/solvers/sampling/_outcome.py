@@ -21,10 +21,10 @@ import jax.numpy as jnp
 
 from jaxsolve.solvers.sampling._shared import action_values, bound, check_rules, draws
 from jaxsolve.tree import Blocks, HistoryTree, Odds, PublicTree, history_tree, take
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class OutcomeSampling:
     """Estimates counterfactual values from B independent trajectories.

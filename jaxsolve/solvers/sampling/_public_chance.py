@@ -22,10 +22,10 @@ import jax.numpy as jnp
 from jaxsolve.solvers.sampling._public_events import PublicChance, public_chance
 from jaxsolve.solvers.sampling._shared import bound, check_rules, draws
 from jaxsolve.tree import Blocks, PublicTree, values_of
-from jaxsolve.types import Array
+from jaxsolve.types import Array, pytree
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class PublicChanceSampling:
     """Estimates counterfactual values from B independent draws of the public chance events.

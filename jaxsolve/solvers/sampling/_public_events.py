@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import dataclasses
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -31,10 +30,10 @@ from jaxsolve.tree import (
     pick,
     take,
 )
-from jaxsolve.types import CHANCE, Array
+from jaxsolve.types import CHANCE, Array, pytree
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class PublicChance:
     """Public chance events of a game (K classes, P points of at most W events).
