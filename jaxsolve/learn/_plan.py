@@ -18,7 +18,9 @@ class Plan:
         minibatch: examples of an update, drawn from the buffer.
         buffer: examples kept; the oldest go first.
         learning_rate: at the start; it falls to 0 along a cosine, or as `decay` says.
-        huber: where the loss of values turns from quadratic to linear, in units of the network.
+        huber: where the loss of values turns from quadratic to linear, in units of the network; no
+            gradient of a value is larger, so that a small one wants a large `value_weight` beside
+            a policy.
         policy_weight: weight of the policy's loss; 0 for none.
         seed: of all random numbers.
         value_weight: weight of the values' loss.
