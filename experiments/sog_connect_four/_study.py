@@ -227,7 +227,7 @@ def train(
         minibatch=256 if settings.episodes >= 32 else 16,
         buffer=1 << 16 if settings.episodes >= 32 else 1 << 10,
         policy_weight=1.0,
-        value_weight=10.0,  # Huber's loss of 0.1 is a tenth of what is wrong
+        value_weight=10.0,  # gradients of values are at most 0.1, see `Plan.huber`
         learning_rate=1e-3,
     )
     body = "conv " + "x".join(map(str, PLANES))

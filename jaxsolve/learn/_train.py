@@ -28,7 +28,7 @@ from jaxsolve.learn._data import Examples, Source
 from jaxsolve.learn._plan import Plan, check_plan, optimiser, room_of
 from jaxsolve.nets import Net
 from jaxsolve.public import PublicState
-from jaxsolve.types import Array, PyTree
+from jaxsolve.types import Array, PRNGKey, PyTree
 from jaxsolve.waiting import waiting
 
 COPIES = 3
@@ -194,14 +194,15 @@ def train(
     return Trained(net.replace(devices.on_one(state.params)), curve, state)
 
 
+@functools.partial(jax.jit, static_argnames="source")
+def _first_batch(net: Net, key: PRNGKey, *, source: Source) -> Examples:
+    made, drawn = jax.random.split(key)
+    return source.sample(net, source.init(made), drawn)[0]
+
+
 def batch_shape(net: Net, source: Source) -> Any:
-    """Returns shapes and types of a batch of examples."""
-
-    def first() -> Examples:
-        key = jax.random.key(0)
-        return source.sample(net, source.init(key), key)[0]
-
-    return jax.eval_shape(first)
+    """Returns shapes and types of a batch of examples; a source is traced only once."""
+    return _first_batch.eval_shape(net, jax.random.key(0), source=source)
 
 
 def example_bytes(net: Net, source: Source) -> int:
