@@ -28,6 +28,7 @@ from jaxsolve.types import TERMINAL, Array
 SEARCHES = {
     "sog": ("sog", "sog, visits"),
     "sog c=4": ("sog, c=4", "sog, c=4, visits"),
+    "sog warm": ("sog, warm", "sog, warm, visits"),
     "mctx muzero": ("mctx muzero",),
     "mctx gumbel": ("mctx gumbel",),
 }
@@ -36,8 +37,12 @@ SEARCHES = {
 ROW_NAMES = tuple(name for names in SEARCHES.values() for name in names)
 SOLVER = js.cfr_plus().simultaneous()
 """The paper's updates."""
-PER_UPDATE = {"sog": 1, "sog c=4": 4}
-"""c of our searches, and s where it is less; in games of perfect information the paper has 10."""
+OURS: dict[str, dict[str, float]] = {
+    "sog": {},
+    "sog c=4": {"per_update": 4},
+    "sog warm": {"warm": 10.0},
+}
+"""Options of our searches beside c = 1; in games of perfect information the paper has c = 10."""
 
 
 def best_moves(
@@ -59,9 +64,10 @@ def best_moves(
     if search not in SEARCHES:
         raise ValueError(f"no search {search!r}; choose one of {', '.join(SEARCHES)}")
     board_model()  # it is made on the host
-    if search in PER_UPDATE:
-        c = min(PER_UPDATE[search], simulations)
-        act: Callable[..., Array] = functools.partial(_sog, per_update=c)
+    if search in OURS:
+        c = int(min(OURS[search].get("per_update", 1), simulations))
+        warm = OURS[search].get("warm")
+        act: Callable[..., Array] = functools.partial(_sog, per_update=c, warm=warm)
     else:
         act = _mctx(search)
     out = []
@@ -75,15 +81,25 @@ def best_moves(
     return np.concatenate(out).T
 
 
-@functools.partial(jax.jit, static_argnames=("simulations", "per_update"))
-def _sog(net: Net, positions: Array, keys: Array, *, simulations: int, per_update: int) -> Array:
+@functools.partial(jax.jit, static_argnames=("simulations", "per_update", "warm"))
+def _sog(
+    net: Net,
+    positions: Array,
+    keys: Array,
+    *,
+    simulations: int,
+    per_update: int,
+    warm: float | None,
+) -> Array:
     """Returns int32 [B, 2]: the likeliest move of the average policy, and the most visited one.
 
     Of equals it is the one whose worth in the last iteration and prior add up to most: after one
     simulation the average policy is even.
     """
     model, _ = board_model()
-    search = growing_search(model, SOLVER, simulations=simulations, per_update=per_update, top=1)
+    search = growing_search(
+        model, SOLVER, simulations=simulations, per_update=per_update, warm=warm, top=1
+    )
     game = connect_four()
 
     def one(moves: Array, key: Array) -> Array:

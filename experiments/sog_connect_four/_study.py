@@ -8,8 +8,9 @@ All searches have one network, which is asked about a board and its mirror image
 simulations, and play without noise: SoG the likeliest move of its average policy, mctx's
 MuZero-style search the most visited one, its Gumbel search the winner of its halving. "sog" is
 SoG(s, 1), "sog, c=4" has four simulations after each update; the paper has c = 10 in chess and Go.
-Rows of "visits" are ours: the same search plays its most visited move. The network is given empty
-squares where four would be complete, too, which it would have to learn.
+Rows of "warm" are ours: regrets of what is opened start at ten times the network's policy. So are
+rows of "visits": the same search plays its most visited move. The network is given empty squares
+where four would be complete, too, which it would have to learn.
 
 Source: Schmid et al. 2023 (Student of Games) for the search; Danihelka et al. 2022 for the Gumbel
 search; the solver is BitBully.
@@ -256,17 +257,17 @@ def train(
 def _figure(rows: list[dict[str, Any]]) -> Any:
     """Returns a figure: the share of optimal moves by simulations, a panel for each kind.
 
-    Visits of one simulation say nothing and are left out.
+    Rows of visits are in the table alone.
     """
     from matplotlib.figure import Figure
 
     kinds = list(dict.fromkeys(row["positions"] for row in rows))
-    figure = Figure(figsize=(4 * len(kinds), 3.5), layout="constrained")
+    shown = [name for name in ROW_NAMES if not name.endswith("visits")]
+    figure = Figure(figsize=(2 + 4 * len(kinds), 3.5), layout="constrained")
     for axes, kind in zip(figure.subplots(1, len(kinds), squeeze=False)[0], kinds, strict=True):
-        for place, search in enumerate(ROW_NAMES):
+        for place, search in enumerate(shown):
             mine = [r for r in rows if (r["positions"], r["search"]) == (kind, search)]
-            mine = [r for r in mine if r["sims"] > 1 or not search.endswith("visits")]
-            x = [r["sims"] * 1.06 ** (place - 2.5) for r in mine]  # beside each other
+            x = [r["sims"] * 1.08 ** (place - len(shown) / 2) for r in mine]  # beside each other
             y = [r["optimal_share"] for r in mine]
             ends = [[r["optimal_share"] - r["low"] for r in mine]]
             ends.append([r["high"] - r["optimal_share"] for r in mine])
@@ -275,6 +276,6 @@ def _figure(rows: list[dict[str, Any]]) -> Any:
         sims = sorted({r["sims"] for r in rows if r["sims"]})
         axes.set_xticks(sims, [str(s) for s in sims])
         axes.minorticks_off()
-        axes.legend(fontsize=8)
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside right center")
     figure.axes[0].set_ylabel("share of optimal moves, 95 % intervals")
     return figure
