@@ -23,6 +23,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxsolve.nets._conv import Conv
+from jaxsolve.nets._dense import Dense
 from jaxsolve.public import Described, PublicState, StateFormat, unit_of
 from jaxsolve.types import Array, PRNGKey, PyTree, pytree
 
@@ -88,7 +89,9 @@ class ValueNetwork(nn.Module):
         possible: Array,
         uniform: Array | None = None,
         private: Array | None = None,
-    ) -> Output:
+        prepared: PyTree = None,
+        prepare: bool = False,
+    ) -> Output | PyTree:
         """Returns the output for features [..., F], beliefs and possible hands [..., 2, H].
 
         Args:
@@ -97,32 +100,39 @@ class ValueNetwork(nn.Module):
             possible: hands.
             uniform: values [..., 2, H] under uniform play, to which the network adds.
             private: features [..., 2, H, G] of each private state, for the body "shared".
+            prepared: what is known already of these public states; features are not looked at.
+            prepare: return that, and look at nothing but features.
         """
         hands = beliefs.shape[-1]
         act = {"relu": nn.relu, "gelu": nn.gelu}[self.activation]
         if self.body == "shared":
             assert private is not None
-            values, logits = self._shared(features, beliefs, private, act)
+            each = self._first(features, beliefs, private, prepared, prepare)
+            if prepare:
+                return each
+            values, logits = self._shared([act(x) for x in each], beliefs, act)
             return Output(zero_sum(values, beliefs, possible), logits)
         flat = beliefs.reshape(*beliefs.shape[:-2], 2 * hands)
         # Beliefs sum to 1: times H they are of the order of 1 whatever the number of hands.
         board = board_of(self.body)
         seen = features if board is None else self._on_board(features, board, act)
-        known = [seen, flat * hands]
+        varies = flat * hands
         if uniform is not None:
-            known.append(uniform.reshape(flat.shape))
-        x = jnp.concatenate(known, -1)
+            varies = jnp.concatenate([varies, uniform.reshape(flat.shape)], -1)
+        first = Dense(self.width if board is None else 2 * self.width)
+        x = first(seen, varies, prepared, prepare=prepare)
+        if prepare:
+            return x
         if self.body == "resnet":
-            x = nn.Dense(self.width)(x)
             for _ in range(self.depth):
                 y = nn.Dense(self.width)(act(nn.LayerNorm()(x)))
                 x = x + nn.Dense(self.width)(act(nn.LayerNorm()(y)))
             x = act(nn.LayerNorm()(x))
         elif board is not None:
-            x = act(nn.LayerNorm()(nn.Dense(2 * self.width)(x)))
+            x = act(nn.LayerNorm()(x))
         else:
-            for _ in range(self.depth):
-                x = nn.Dense(self.width)(x)
+            for layer in range(self.depth):
+                x = nn.Dense(self.width)(x) if layer else x
                 x = act(nn.LayerNorm()(x) if self.layer_norm else x)
         values = nn.Dense(2 * hands)(x).reshape(beliefs.shape)
         if uniform is not None:
@@ -133,24 +143,46 @@ class ValueNetwork(nn.Module):
             logits = raw.reshape(*beliefs.shape[:-2], self.actions, hands)
         return Output(zero_sum(values, beliefs, possible), logits)
 
+    def _first(
+        self,
+        features: Array,
+        beliefs: Array,
+        private: Array,
+        prepared: PyTree,
+        prepare: bool,
+    ) -> list[Array]:
+        """Returns, of each player, the first layer [..., n, width] of "shared", not yet activated.
+
+        See `__call__`; with `prepare` it is what beliefs are still to be added to.
+        """
+        width = self.width
+        sizes = self._sizes(beliefs)
+        player = self.param("player", nn.initializers.zeros_init(), (2, width))
+        most = max(self.hands or beliefs.shape[-1:])
+        first, public = Dense(width), nn.Dense(width)
+        each = []
+        for p, n in enumerate(sizes):
+            known = None if prepared is None else prepared[p]
+            likely = jnp.log1p(beliefs[..., p, :n, None] * most)
+            x = first(private[..., p, :n, :], likely, known, prepare=prepare)
+            if prepared is None:
+                x = x + player[p] + public(features[..., self.skip :])[..., None, :]
+            each.append(x)
+        return each
+
+    def _sizes(self, beliefs: Array) -> list[int]:
+        """Returns how many private states of each player "shared" looks at."""
+        hands = beliefs.shape[-1]
+        return [min(n, hands) for n in self.hands or (hands, hands)]  # possible ones alone, maybe
+
     def _shared(
-        self, features: Array, beliefs: Array, private: Array, act: Callable[[Array], Array]
+        self, each: list[Array], beliefs: Array, act: Callable[[Array], Array]
     ) -> tuple[Array, Array | None]:
-        """Returns values [..., 2, H], and logits [..., A, H] or None.
+        """Returns values [..., 2, H], and logits [..., A, H] or None, after the first layer.
 
         In each layer a private state learns what the others are like, in the mean by the beliefs.
         """
-        hands, width = beliefs.shape[-1], self.width
-        every = self.hands or (hands, hands)
-        sizes = [min(n, hands) for n in every]  # there may be possible ones alone
-        player = self.param("player", nn.initializers.zeros_init(), (2, width))
-        likely = jnp.log1p(beliefs * max(every))[..., None]
-        first = nn.Dense(width)
-        public = nn.Dense(width)(features[..., self.skip :])[..., None, :]
-        each = []
-        for p, n in enumerate(sizes):
-            known = jnp.concatenate([x[..., p, :n, :] for x in (private, likely)], -1)
-            each.append(act(first(known) + player[p] + public))
+        hands, width, sizes = beliefs.shape[-1], self.width, self._sizes(beliefs)
         for _ in range(self.depth - 1):
             means = [
                 jnp.einsum("...h,...hw->...w", beliefs[..., p, : sizes[p]], x)
@@ -215,20 +247,45 @@ class Net:
     module: ValueNetwork = dataclasses.field(metadata={"static": True})
     format: StateFormat = dataclasses.field(metadata={"static": True})
 
-    def output(self, state: PublicState, beliefs: Array) -> Output:
-        """Returns the network's own output for public states [B] and beliefs [B, 2, H]."""
-        apply: Callable[..., Any] = self.module.apply
+    def output(self, state: PublicState, beliefs: Array, prepared: PyTree = None) -> Output:
+        """Returns the network's own output for public states [B] and beliefs [B, 2, H].
+
+        Args:
+            state: the public states.
+            beliefs: each sums to 1.
+            prepared: of them, if it is at hand; see `prepare`.
+        """
         uniform = None
         if self.format.uniform_play:
             uniform = _against(state.uniform_payoffs, beliefs)
-        found: Output = apply(
-            self.params, state.features, beliefs, state.possible, uniform, state.private
-        )
+        found: Output = self._apply(state, beliefs, uniform, prepared=prepared)
         return found
+
+    def _apply(
+        self, state: PublicState, beliefs: Array, uniform: Array | None, **options: Any
+    ) -> Any:
+        apply: Callable[..., Any] = self.module.apply
+        return apply(
+            self.params,
+            *(state.features, beliefs, state.possible, uniform, state.private),
+            **options,
+        )
 
     def __call__(self, state: PublicState, beliefs: Array) -> Array:
         """Returns values per unit of the opponent's reach [B, 2, H]; see `ValueFunction`."""
         return self.output(state, beliefs).values * self.unit(state)[..., None, None]
+
+    def prepare(self, state: PublicState) -> PyTree:
+        """Returns the first layer's share that beliefs do not change; see `values.Prepares`."""
+        nobody = jnp.zeros(state.possible.shape, state.features.dtype)
+        return self._apply(
+            state, nobody, nobody if self.format.uniform_play else None, prepare=True
+        )
+
+    def answer(self, prepared: PyTree, state: PublicState, beliefs: Array) -> Array:
+        """Returns values [B, 2, H]; see `values.Prepares`."""
+        values = self.output(state, beliefs, prepared).values
+        return values * self.unit(state)[..., None, None]
 
     @property
     def takes_few(self) -> bool:

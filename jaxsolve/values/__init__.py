@@ -33,6 +33,7 @@ from jaxsolve.values._rollouts import rollouts as rollouts
 from jaxsolve.values._transfer import extend as extend
 from jaxsolve.values._transfer import restrict as restrict
 from jaxsolve.values._value_net import ChecksGame as ChecksGame
+from jaxsolve.values._value_net import Prepares as Prepares
 from jaxsolve.values._value_net import TakesFew as TakesFew
 from jaxsolve.values._value_net import ValueFunction as ValueFunction
 from jaxsolve.values._value_net import ValueLeaf as ValueLeaf

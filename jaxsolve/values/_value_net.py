@@ -70,6 +70,27 @@ def takes_few(value: object) -> bool:
     return isinstance(value, TakesFew) and value.takes_few
 
 
+@runtime_checkable
+class Prepares(Protocol):
+    """A value function that can do once what does not depend on the beliefs."""
+
+    def __call__(self, state: PublicState, beliefs: Array) -> Array:
+        """See `ValueFunction`."""
+        ...
+
+    def prepare(self, state: PublicState) -> Any:
+        """Returns what it makes of public states alone, a pytree with the leading axis F.
+
+        The second axis is private states, if the function `takes_few`: of some, `answer` is given
+        the first ones.
+        """
+        ...
+
+    def answer(self, prepared: Any, state: PublicState, beliefs: Array) -> Array:
+        """See `ValueFunction`; `prepared` is of these public states."""
+        ...
+
+
 @pytree
 @dataclasses.dataclass(frozen=True)
 class ValueLeaf:

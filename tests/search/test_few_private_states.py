@@ -14,7 +14,7 @@ import jaxsolve as js
 from jaxsolve import nets
 from jaxsolve.public import hidden_piece_model
 from jaxsolve.search import Grown, growing_search, gt_cfr
-from jaxsolve.search.growing import _leaves
+from jaxsolve.search.growing import _prepared
 
 CHASE = (
     "scotland_yard(edges=[[1,2],[2,3],[3,1],[3,4],[4,5],[5,6]],evader=[1,5,6],detectives=[3],"
@@ -46,7 +46,7 @@ def compiled(sizes: tuple[int, ...], body: str, abreast: int, **options: Any) ->
 
     keys = jax.random.split(jax.random.key(0), abreast)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_leaves, "SIZES", sizes)
+        patch.setattr(_prepared, "SIZES", sizes)
         return jax.jit(jax.vmap(one) if abreast > 1 else lambda k: one(k[0])).lower(keys), keys
 
 

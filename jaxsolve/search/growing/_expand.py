@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from jaxsolve.regret import Step, normalise
 from jaxsolve.search.growing._leaves import ask_once
+from jaxsolve.search.growing._prepared import with_children
 from jaxsolve.search.growing._reach import flow_of, reach_at, root_reach
 from jaxsolve.search.growing._simulate import Guide, count_visits, simulate
 from jaxsolve.search.growing._state import GrowingSearch, SearchProblem, SearchState
@@ -125,7 +126,7 @@ def open_leaf(
         return array.at[at].set(value, mode="drop")
 
     # Loops run on to the largest tree of a batch, so that what was here need not be empty.
-    return state._replace(
+    state = state._replace(
         growth=growth,
         minimizer=jax.tree.map(put, state.minimizer, regrets),
         policy=put(state.policy, policy),
@@ -133,3 +134,4 @@ def open_leaf(
         values=put(state.values, jnp.zeros_like(policy)),
         action_reach=put(state.action_reach, flow_of(actor, reach, policy)),
     )
+    return with_children(search, problem, state, row, go)

@@ -17,16 +17,14 @@ import jax.numpy as jnp
 from jaxsolve.devices import shared_max
 from jaxsolve.public import DescribesSome, PublicState, Transitions
 from jaxsolve.search.growing._fused import fused_or, fused_reach
+from jaxsolve.search.growing._prepared import first_numbers, places, sizes_of, with_prepared
 from jaxsolve.search.growing._reach import reach_at
 from jaxsolve.search.growing._state import GrowingSearch, Known, SearchProblem, SearchState
 from jaxsolve.search.growing._tree import Growth
 from jaxsolve.types import Array
-from jaxsolve.values import normalised, scaled_values, takes_few
+from jaxsolve.values import ValueFunction, normalised, scaled_values
 
 T = TypeVar("T")
-
-SIZES = (24, 72)
-"""Numbers of private states for which there are programs; see `answers`."""
 
 
 class Leaves(NamedTuple):
@@ -85,9 +83,6 @@ def leaf_values(search: GrowingSearch, problem: SearchProblem, state: SearchStat
     growth = state.growth
     transitions = search.model.transitions(growth.store)
 
-    def scaled(asked: PublicState, reach: Array) -> Array:
-        return scaled_values(problem.value, asked, reach)
-
     def one(leaves: Leaves, child_values: Array) -> Array:
         if state.known is not None:
             reach = leaves.reach(search, growth, state.action_reach)
@@ -95,7 +90,7 @@ def leaf_values(search: GrowingSearch, problem: SearchProblem, state: SearchStat
             mass = jnp.where(possible, reach, 0).sum(-1)[:, ::-1, None]
             found = state.known.values[leaves.up, :, leaves.child] * mass
         else:
-            found = answers(search, problem, state, leaves, scaled)
+            found = answers(search, problem, state, leaves, scaled_values)
         found = found * transitions.factor[leaves.row, leaves.child][:, None, None]
         return child_values.at[leaves.into, :, leaves.child].set(found, mode="drop")
 
@@ -109,48 +104,43 @@ def answers(
     problem: SearchProblem,
     state: SearchState,
     leaves: Leaves,
-    ask: Callable[[PublicState, Array], Array],
+    ask: Callable[[ValueFunction, PublicState, Array], Array],
 ) -> Array:
     """Returns float [T, 2, H], what the value function says of leaves.
 
     In a large game few private states are possible in most public states: of London's 199 stations
     19 in the mean, at most 64 in 94 % of positions. Where the value function can pass over the
     others, a program for the next larger of `SIZES` runs, chosen for a batch as a whole; on a CPU
-    only, since a GPU would wait for each choice.
+    only, since a GPU would wait for each choice. These programs find leaves prepared.
 
     Args:
         search: options.
         problem: what the search is about.
         state: the search.
         leaves: some leaves.
-        ask: (public states [T], own reaches [T, 2, N]) -> float [T, 2, N], 0 where not possible.
+        ask: (value function, public states [T], own reaches [T, 2, N]) -> float [T, 2, N], 0 where
+            not possible.
     """
     model, store = search.model, state.growth.store
     transitions, public = model.transitions(store), leaves.public
-    hands = transitions.num_hands
+    sizes = sizes_of(model, problem.value)
 
     def every() -> Array:
         reach = leaves.reach(search, state.growth, state.action_reach)
-        return ask(model.public_state(store, public), reach)
+        value = problem.value if sizes else with_prepared(problem, state, public)
+        return ask(value, model.public_state(store, public), reach)
 
     def few(size: int) -> Array:
         assert isinstance(model, DescribesSome)
-        ranked = model.ranked(store)
-        stays, shape = jnp.arange(hands), (len(public), hands)
-
-        def of_each(lists: tuple[Array | None, Array | None], most: int) -> Array:
-            both = [stays if x is None else x[public].astype(jnp.int32) for x in lists]
-            return jnp.stack([jnp.broadcast_to(x, shape)[:, :most] for x in both], 1)
-
-        numbers = of_each(ranked.order, size)
+        numbers = first_numbers(model, store, public, size)
         reach = leaves.reach(search, state.growth, state.action_reach, numbers)
-        found = ask(model.public_state(store, public, numbers), reach)
-        at = jnp.minimum(of_each(ranked.place, hands), size - 1)
+        value = with_prepared(problem, state, public, size)
+        found = ask(value, model.public_state(store, public, numbers), reach)
+        at = jnp.minimum(places(model, store, public), size - 1)
         found = jnp.take_along_axis(found, at, 2, mode="promise_in_bounds")
         return jnp.where(transitions.possible[public], found, 0)
 
-    sizes = [n for n in SIZES if n < hands]
-    if not (sizes and isinstance(model, DescribesSome) and takes_few(problem.value)):
+    if not sizes:
         return every()
 
     def chosen() -> Array:
@@ -233,9 +223,9 @@ def ask(
     tile = search.tile if hands > 1 else min(search.tile, search.top or search.tile)
     sure = jnp.ones((tile, 2, 1), state.total.dtype)
 
-    def normal(asked: PublicState, reach: Array) -> Array:
+    def normal(value: ValueFunction, asked: PublicState, reach: Array) -> Array:
         beliefs, _ = normalised(reach, asked.possible)
-        return jnp.where(asked.possible, problem.value(asked, beliefs), 0)
+        return jnp.where(asked.possible, value(asked, beliefs), 0)
 
     def one(leaves: Leaves, known: Known) -> Known:
         at = leaves.into, slice(None), leaves.child

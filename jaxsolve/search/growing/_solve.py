@@ -21,6 +21,7 @@ from jaxsolve.devices import shared_max
 from jaxsolve.public import PublicModel, PublicTable, listed_model
 from jaxsolve.regret import normalise
 from jaxsolve.search.growing._expand import expand, open_leaf
+from jaxsolve.search.growing._prepared import nothing_prepared
 from jaxsolve.search.growing._reach import action_reach_of
 from jaxsolve.search.growing._state import (
     GrowingSearch,
@@ -291,6 +292,7 @@ def begin(
         start=both,
         weight=both[0, 0],
         known=known,
+        prepared=nothing_prepared(model, value, store),
         asked=zero,
     )
     pair = jnp.zeros(2, jnp.int32)

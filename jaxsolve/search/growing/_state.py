@@ -95,6 +95,8 @@ class SearchState(NamedTuple):
         start: float [2, H], sum over iterations of own reaches at the focus.
         weight: float [], of all iterations so far. All sums decay alike.
         known: answers about leaves that are kept, or None.
+        prepared: what the value function keeps of public states, leading axis Q, or None; see
+            `_prepared`.
         asked: int32 [].
     """
 
@@ -115,6 +117,7 @@ class SearchState(NamedTuple):
     start: Array
     weight: Array
     known: Known | None
+    prepared: Any
     asked: Array
 
 

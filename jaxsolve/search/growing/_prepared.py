@@ -1,0 +1,141 @@
+"""What a value function makes of public states whatever the ranges, made once and kept.
+
+A leaf is asked about in each iteration, under other ranges, and its features stay: in London they
+took nine tenths of the time of asking. Where trees grow from rules, the children of a public state
+are prepared when it is opened. Public states of a table are shared by all searches of a batch, so
+that keeping something of each would take more than it saves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxsolve.public import DescribesSome, PublicModel, PublicState
+from jaxsolve.search.growing._state import GrowingSearch, SearchProblem, SearchState
+from jaxsolve.types import Array
+from jaxsolve.values import Prepares, ValueFunction, takes_few
+
+SIZES = (24, 72)
+"""Numbers of private states for which there are programs, see `answers`; of the last is kept."""
+
+
+def sizes_of(model: PublicModel, value: ValueFunction) -> list[int]:
+    """Returns the sizes of programs that pass over some private states."""
+    if not (isinstance(model, DescribesSome) and takes_few(value)):
+        return []
+    return [n for n in SIZES if n < max(model.hands)]
+
+
+def first_numbers(model: DescribesSome, store: Any, public: Array, size: int) -> Array:
+    """Returns int32 [T, 2, size], the first private states of each player, possible ones first."""
+    return _each(model, model.ranked(store).order, public)[..., :size]
+
+
+def places(model: DescribesSome, store: Any, public: Array) -> Array:
+    """Returns int32 [T, 2, H], where in that order each private state is."""
+    return _each(model, model.ranked(store).place, public)
+
+
+def _each(model: DescribesSome, lists: Sequence[Array | None], public: Array) -> Array:
+    """Returns int32 [T, 2, H], lists of some public states; of None the numbers themselves."""
+    hands = max(model.hands)
+    both = [jnp.arange(hands) if x is None else x[public].astype(jnp.int32) for x in lists]
+    return jnp.stack([jnp.broadcast_to(x, (len(public), hands)) for x in both], 1)
+
+
+def nothing_prepared(model: PublicModel, value: ValueFunction, store: Any) -> Any:
+    """Returns what is kept before anything is opened, zeros [Q, ...]; None if nothing will be.
+
+    Args:
+        model: the public states that trees grow into.
+        value: worth of leaves.
+        store: of the model; None for a table.
+    """
+    if store is None or max(model.hands) == 1 or not isinstance(value, Prepares):
+        return None
+    count = len(model.transitions(store).scale)
+    one = jax.eval_shape(lambda: _prepare(model, value, store, jnp.zeros(1, jnp.int32)))
+    return jax.tree.map(lambda x: jnp.zeros((count, *x.shape[1:]), x.dtype), one)
+
+
+def with_children(
+    search: GrowingSearch, problem: SearchProblem, state: SearchState, row: Array, go: Array
+) -> SearchState:
+    """Returns the search with what is kept of the children of a public state that was opened.
+
+    Args:
+        search: options.
+        problem: what the search is about.
+        state: the search.
+        row: int32 [], of the public state.
+        go: bool [], False leaves all as it is.
+    """
+    if state.prepared is None:
+        return state
+    model, value, store = search.model, problem.value, state.growth.store
+    child = model.transitions(store).child[row]
+    public = jnp.maximum(child, 0)
+    assert isinstance(value, Prepares)
+
+    def made() -> Any:
+        return _prepare(model, value, store, public)
+
+    def unused() -> Any:
+        return jax.tree.map(lambda x: x[public], state.prepared)
+
+    # Programs that pass over private states are for CPUs, and others have no use for this.
+    few = sizes_of(model, value)
+    found = jax.lax.platform_dependent(cpu=made, default=unused) if few else made()
+    prepared = jax.tree.map(
+        lambda old, new: old.at[jnp.where(go & (child >= 0), child, len(old))].set(
+            new, mode="drop"
+        ),
+        state.prepared,
+        found,
+    )
+    return state._replace(prepared=prepared)
+
+
+def with_prepared(
+    problem: SearchProblem, state: SearchState, public: Array, size: int | None = None
+) -> ValueFunction:
+    """Returns the value function, for which some public states are prepared.
+
+    Args:
+        problem: what the search is about.
+        state: the search.
+        public: int32 [T], the public states.
+        size: the first private states that will be asked about; all if None.
+    """
+    value = problem.value
+    if state.prepared is None:
+        return value
+    assert isinstance(value, Prepares)
+
+    def some(x: Array) -> Array:
+        if size is None:
+            return x[public]
+        shape = 1, min(size, x.shape[1]), *x.shape[2:]
+        zeros = [0] * (x.ndim - 1)
+        return jax.vmap(lambda q: jax.lax.dynamic_slice(x, (q, *zeros), shape)[0])(public)
+
+    known = jax.tree.map(some, state.prepared)
+
+    def answer(asked: PublicState, beliefs: Array) -> Array:
+        return value.answer(known, asked, beliefs)
+
+    return answer
+
+
+def _prepare(model: PublicModel, value: Prepares, store: Any, public: Array) -> Any:
+    """Returns what is kept of public states, int32 [T]."""
+    few = sizes_of(model, value)
+    if not few:
+        return value.prepare(model.public_state(store, public))
+    assert isinstance(model, DescribesSome)
+    numbers = first_numbers(model, store, public, few[-1])
+    return value.prepare(model.public_state(store, public, numbers))
