@@ -34,6 +34,7 @@ SEARCHES = {
 }
 """Searches, and the rows of each: ways to play by what it found."""
 
+PEERS = ("mctx muzero", "mctx gumbel")
 ROW_NAMES = tuple(name for names in SEARCHES.values() for name in names)
 SOLVER = js.cfr_plus().simultaneous()
 """The paper's updates."""

@@ -28,7 +28,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from experiments._report import Report, device_name, slug, wilson
+from experiments._report import Report, device_name, slug
 from experiments.sog_connect_four._board import (
     COLUMNS,
     PLANES,
@@ -37,6 +37,7 @@ from experiments.sog_connect_four._board import (
     cut,
     exact_values,
 )
+from experiments.sog_connect_four._judged import compare, judged
 from experiments.sog_connect_four._mirror import both_ways, mirrored
 from experiments.sog_connect_four._positions import known_values, own_games, random_games
 from experiments.sog_connect_four._searches import ROW_NAMES, SEARCHES, SOLVER, best_moves
@@ -53,6 +54,10 @@ COLUMNS_SHOWN = (
     "high",
     "value_loss",
     "count",
+    "ahead_muzero",
+    "error_muzero",
+    "ahead_gumbel",
+    "error_gumbel",
     "seconds",
 )
 
@@ -164,6 +169,7 @@ def main(
                 row = {"positions": kind, "search": name, "sims": s, "seconds": seconds}
                 rows.append(judged(values, played) | row)
                 say(f"{kind}, {name}, s = {s}: {rows[-1]['optimal_share']:.3f} optimal")
+            compare(rows)
             report.seconds = time.perf_counter() - begin
             report.save(out)
             if record:
@@ -174,31 +180,6 @@ def main(
     if record:
         report.record(RESULTS)
     return report
-
-
-def judged(values: np.ndarray, moves: np.ndarray) -> dict[str, Any]:
-    """Returns the entries of a row.
-
-    Args:
-        values: int8 [P, 7], exact values of moves to the mover, 9 where not legal.
-        moves: int [P].
-
-    Raises:
-        ValueError: a move is not legal.
-    """
-    got = values[np.arange(len(moves)), moves].astype(int)
-    if (got == 9).any():
-        raise ValueError(f"{(got == 9).sum()} moves are not legal")
-    best = np.where(values == 9, -9, values).max(1).astype(int)
-    hits = int((got == best).sum())
-    low, high = wilson(hits, len(moves))
-    return {
-        "optimal_share": hits / len(moves),
-        "low": low,
-        "high": high,
-        "value_loss": float((best - got).mean()),
-        "count": len(moves),
-    }
 
 
 def train(

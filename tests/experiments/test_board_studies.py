@@ -27,7 +27,7 @@ from experiments.sog_connect_four._board import (
 )
 from experiments.sog_connect_four._mirror import both_ways
 from experiments.sog_connect_four._positions import random_games
-from experiments.sog_connect_four._study import judged
+from experiments.sog_connect_four._judged import compare, judged
 from experiments.sog_scotland_yard import _matches, main
 from experiments.sog_scotland_yard._matches import Matches, Players, Point
 from experiments.sog_scotland_yard._settings import QUICK
@@ -56,6 +56,22 @@ def test_moves_are_judged_by_the_value_of_the_game():
     assert row["value_loss"] == pytest.approx(1 / 3)
     with pytest.raises(ValueError, match="1 moves are not legal"):
         judged(values, np.array([3, 0, 0]))
+
+
+def test_searches_are_compared_position_by_position():
+    """Ours is right where the peer is wrong in one of five, and the other way round in none."""
+    values = np.tile(np.array([[1, 0, -1, 9, 9, 9, 9]], np.int8), (5, 1))
+    played = {"sog": [0, 0, 1, 0, 1], "mctx muzero": [0, 0, 1, 1, 2], "mctx gumbel": [0] * 5}
+    rows = [
+        judged(values, np.array(moves)) | {"positions": "random", "search": name, "sims": 16}
+        for name, moves in played.items()
+    ]
+    compare(rows)
+    ours, *peers = rows
+    assert ours["ahead_muzero"] == 20
+    assert ours["error_muzero"] == round(196 * 0.4 / 5**0.5, 2)
+    assert ours["ahead_gumbel"] == -40
+    assert not any("ahead_muzero" in row for row in peers)
 
 
 def test_planes_show_the_squares_that_complete_four():
