@@ -25,9 +25,9 @@ from experiments.sog_connect_four._board import (
     replay,
     root_of,
 )
+from experiments.sog_connect_four._judged import compare, judged
 from experiments.sog_connect_four._mirror import both_ways
 from experiments.sog_connect_four._positions import random_games
-from experiments.sog_connect_four._judged import compare, judged
 from experiments.sog_scotland_yard import _matches, main
 from experiments.sog_scotland_yard._matches import Matches, Players, Point
 from experiments.sog_scotland_yard._settings import QUICK
