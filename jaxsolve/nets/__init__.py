@@ -3,11 +3,11 @@
 from jaxsolve.nets._conv import Conv as Conv
 from jaxsolve.nets._files import load_net as load_net
 from jaxsolve.nets._files import save_net as save_net
+from jaxsolve.nets._net import Net as Net
+from jaxsolve.nets._net import make_net as make_net
 from jaxsolve.nets._network import BODIES as BODIES
-from jaxsolve.nets._network import Net as Net
 from jaxsolve.nets._network import Output as Output
 from jaxsolve.nets._network import ValueNetwork as ValueNetwork
-from jaxsolve.nets._network import make_net as make_net
 from jaxsolve.nets._network import zero_sum as zero_sum
 from jaxsolve.nets._positions import PositionNet as PositionNet
 from jaxsolve.nets._positions import load_position_net as load_position_net

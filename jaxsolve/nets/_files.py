@@ -11,7 +11,8 @@ import numpy as np
 from flax.traverse_util import flatten_dict, unflatten_dict
 
 from jaxsolve.files import load_arrays, save_arrays
-from jaxsolve.nets._network import Net, ValueNetwork
+from jaxsolve.nets._net import Net
+from jaxsolve.nets._network import ValueNetwork
 from jaxsolve.public import StateFormat
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from jaxsolve.nets._network import Net
+from jaxsolve.nets._net import Net
 from jaxsolve.public import Described, PublicState
 from jaxsolve.types import Array, pytree
 

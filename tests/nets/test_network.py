@@ -43,6 +43,37 @@ def test_values_sum_to_zero_and_impossible_hands_have_none(body: str):
     assert net.output(state, beliefs).logits.shape == (len(beliefs), 3, 6)  # type: ignore[union-attr]
 
 
+def test_a_player_with_fewer_private_states_has_inputs_and_values_for_those_alone():
+    """It is the network for as many on both sides, without weights of what is never there."""
+    model, _ = hidden_piece_model(games.load(CHASE))
+    net = nets.make_net(model, nets.ValueNetwork(8, 2), jax.random.key(0))
+    num_features, first, every = model.format.num_features, model.hands[0], max(model.hands)
+    numbers = net.params["params"]
+    assert model.hands == (5, 1)
+    assert numbers["Dense_0"]["kernel"].shape == (num_features + 6, 8)
+    assert numbers["Dense_2"]["kernel"].shape == (8, 6)
+    inputs = jnp.zeros((num_features + 2 * every, 8))
+    inputs = inputs.at[: num_features + first + 1].set(numbers["Dense_0"]["kernel"])
+    outputs = jnp.full((8, 2 * every), 7.0).at[:, : first + 1].set(numbers["Dense_2"]["kernel"])
+    bias = jnp.full(2 * every, 7.0).at[: first + 1].set(numbers["Dense_2"]["bias"])
+    full = {
+        "Dense_0": numbers["Dense_0"] | {"kernel": inputs},
+        "Dense_1": numbers["Dense_1"],
+        "Dense_2": {"kernel": outputs, "bias": bias},
+    }
+    other = nets.Net({"params": full}, net.module.clone(hands=None), net.format)
+    possible = jnp.zeros((3, 2, every), bool).at[:, 0].set(True).at[:, 1, 0].set(True)
+    state = PublicState(
+        features=jax.random.normal(jax.random.key(1), (3, num_features)),
+        possible=possible,
+        scale=jnp.ones(3),
+        subgame_class=jnp.full(3, -1),
+    )
+    beliefs = learn.draw_beliefs(possible, jax.random.key(2))
+    np.testing.assert_allclose(net(state, beliefs), other(state, beliefs), atol=1e-6)
+    assert np.ptp(net(state, beliefs)) > 0.01
+
+
 def test_impossible_hands_have_no_gradient():
     game = leduc()
     net = nets.make_net(game, nets.ValueNetwork(8, 1), jax.random.key(0))
