@@ -57,6 +57,8 @@ def nothing_prepared(model: PublicModel, value: ValueFunction, store: Any) -> An
     """
     if store is None or max(model.hands) == 1 or not isinstance(value, Prepares):
         return None
+    if sizes_of(model, value) and jax.default_backend() != "cpu":
+        return None  # programs that pass over private states are for CPUs, see `answers`
     count = len(model.transitions(store).scale)
     one = jax.eval_shape(lambda: _prepare(model, value, store, jnp.zeros(1, jnp.int32)))
     return jax.tree.map(lambda x: jnp.zeros((count, *x.shape[1:]), x.dtype), one)
@@ -78,26 +80,14 @@ def with_children(
         return state
     model, value, store = search.model, problem.value, state.growth.store
     child = model.transitions(store).child[row]
-    public = jnp.maximum(child, 0)
     assert isinstance(value, Prepares)
 
-    def made() -> Any:
-        return _prepare(model, value, store, public)
+    def put(old: Array, new: Array) -> Array:
+        at = jnp.where(go & (child >= 0), child, len(old))
+        return old.at[at].set(new, mode="drop")
 
-    def unused() -> Any:
-        return jax.tree.map(lambda x: x[public], state.prepared)
-
-    # Programs that pass over private states are for CPUs, and others have no use for this.
-    few = sizes_of(model, value)
-    found = jax.lax.platform_dependent(cpu=made, default=unused) if few else made()
-    prepared = jax.tree.map(
-        lambda old, new: old.at[jnp.where(go & (child >= 0), child, len(old))].set(
-            new, mode="drop"
-        ),
-        state.prepared,
-        found,
-    )
-    return state._replace(prepared=prepared)
+    found = _prepare(model, value, store, jnp.maximum(child, 0))
+    return state._replace(prepared=jax.tree.map(put, state.prepared, found))
 
 
 def with_prepared(
