@@ -49,6 +49,10 @@ def expand(
         more = follows(transitions, growth.row[here], chosen)
         growth = add_children(transitions, growth, here, more, ~ends & ~present)
     opens = ~ends & present & (growth.opened[here, child] < 0)
+    if state.known is not None and state.total.shape[-1] == 1:
+        # All leaves have been asked about, which `opens` says for the compiler: if what is opened
+        # did not depend on it, XLA would copy the tree for whoever asks.
+        opens &= growth.fresh == growth.num_leaves
     expanded = growth.expanded + (~ends & (opens | ~present))
     state = state._replace(growth=growth._replace(expanded=expanded))
     state = open_leaf(search, problem, state, here, child, visit.pair, opens, every=False)

@@ -227,7 +227,11 @@ def ask(
         beliefs, _ = normalised(reach, asked.possible)
         return jnp.where(asked.possible, value(asked, beliefs), 0)
 
-    def one(leaves: Leaves, known: Known) -> Known:
+    def one(leaves: Leaves, carry: tuple[Known, Array]) -> tuple[Known, Array]:
+        known, count = carry
+        return answered(leaves, known), count + (leaves.into < len(growth.row)).sum()
+
+    def answered(leaves: Leaves, known: Known) -> Known:
         at = leaves.into, slice(None), leaves.child
         if hands > 1:
             found = answers(search, problem, state, leaves, normal)
@@ -241,6 +245,7 @@ def ask(
         given = problem.prior(asked, sure)[:, : known.prior.shape[1], 0]
         return Known(values, known.prior.at[at].set(given, mode="drop"))
 
-    known = _over_leaves(transitions, growth, first, tile, one, state.known)
-    asked = state.asked + growth.num_leaves - first
-    return state._replace(known=known, growth=growth._replace(fresh=growth.num_leaves), asked=asked)
+    start = state.known, jnp.zeros_like(first)
+    known, count = _over_leaves(transitions, growth, first, tile, one, start)
+    growth = growth._replace(fresh=first + count)
+    return state._replace(known=known, growth=growth, asked=state.asked + count)
