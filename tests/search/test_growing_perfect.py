@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import jax
@@ -11,7 +12,7 @@ import pytest
 
 import games
 import jaxsolve as js
-from jaxsolve.public import PublicState, rules_model
+from jaxsolve.public import PublicState, made_model, rules_model
 from jaxsolve.public._made import ALTERNATES
 from jaxsolve.search import Grown, growing_search, gt_cfr
 
@@ -57,6 +58,24 @@ def test_leaves_asked_once_give_the_search_that_asks_each_time(
     np.testing.assert_allclose(once.root_values[:, 0], each.root_values[:, 0], atol=1e-5)
     np.testing.assert_allclose(once.action_values[..., 0], each.action_values[..., 0], atol=1e-5)
     assert int(once.asked) < int(each.asked)
+
+
+@pytest.mark.parametrize("per_update", [2, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_simulation_does_not_copy_what_is_opened(per_update: int) -> None:
+    """XLA had copied features, boards and all else twice for each, where leaves are asked about."""
+    model, root = made_model(games.load("pgx:tic_tac_toe"))
+    search = growing_search(model, PAPER, simulations=6, per_update=per_update, top=1)
+    features = model.start(root, 7, jnp.float32)[0].features
+
+    def one(key: jax.Array, root: Any) -> jax.Array:
+        return gt_cfr(search, worth, root, jnp.ones((2, 1)), key, prior=likely).policy
+
+    keys = jax.random.split(jax.random.key(0), 3)
+    roots = jax.tree.map(lambda x: jnp.stack([x] * 3), root)
+    text = jax.jit(jax.vmap(one)).lower(keys, roots).compile().as_text()
+    shape = ",".join(map(str, (3, *features.shape)))
+    assert f"f32[{shape}]" in text
+    assert not re.findall(rf"f32\[{shape}\]\S* copy\(", text)
 
 
 @pytest.mark.slow
