@@ -30,13 +30,13 @@ GAME = "goofspiel(cards=3,order=descending)"
 def test_the_example_trains_and_plays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    """200 steps from the rules halve what two simulations lose, and the network plays a match."""
+    """After 200 steps two simulations lose less than half of what uniform play does, 2/3."""
     (code,) = (c for c in re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S) if GAME in c)
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     exec(compile(code, str(PAGE), "exec"), names)
-    assert names["gaps"]["trained"] < 0.5 * names["gaps"]["untrained"]
-    assert names["gaps"]["trained"] < 0.4  # uniform play loses 2/3
+    assert names["gaps"]["trained"] < names["gaps"]["untrained"]
+    assert names["gaps"]["trained"] < 1 / 3
     again = nets.load_net("goofspiel.net")
     assert (again.module, again.format) == (names["trained"].module, names["trained"].format)
     for x, y in zip(*map(jax.tree.leaves, (again.params, names["trained"].params)), strict=True):
