@@ -25,25 +25,19 @@ from jaxsolve.public import PublicState
 from jaxsolve.search import growing_search, gt_cfr
 from jaxsolve.types import TERMINAL, Array
 
-SEARCHES = {
-    "sog": ("sog", "sog, visits"),
-    "sog c=4": ("sog, c=4", "sog, c=4, visits"),
-    "sog warm": ("sog, warm", "sog, warm, visits"),
-    "mctx muzero": ("mctx muzero",),
-    "mctx gumbel": ("mctx gumbel",),
-}
-"""Searches, and the rows of each: ways to play by what it found."""
-
-PEERS = ("mctx muzero", "mctx gumbel")
-ROW_NAMES = tuple(name for names in SEARCHES.values() for name in names)
-SOLVER = js.cfr_plus().simultaneous()
-"""The paper's updates."""
 OURS: dict[str, dict[str, float]] = {
     "sog": {},
-    "sog c=4": {"per_update": 4},
-    "sog warm": {"warm": 10.0},
+    "sog, c=4": {"per_update": 4},
+    "sog, warm": {"warm": 10.0},
 }
 """Options of our searches beside c = 1; in games of perfect information the paper has c = 10."""
+
+PEERS = ("mctx muzero", "mctx gumbel")
+SEARCHES = {name: (name, f"{name}, visits") for name in OURS} | {name: (name,) for name in PEERS}
+"""Searches, and the rows of each: ways to play by what it found."""
+
+SOLVER = js.cfr_plus().simultaneous()
+"""The paper's updates."""
 
 
 def best_moves(

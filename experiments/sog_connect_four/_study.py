@@ -40,7 +40,7 @@ from experiments.sog_connect_four._board import (
 from experiments.sog_connect_four._judged import compare, judged
 from experiments.sog_connect_four._mirror import both_ways, mirrored
 from experiments.sog_connect_four._positions import known_values, own_games, random_games
-from experiments.sog_connect_four._searches import ROW_NAMES, SEARCHES, SOLVER, best_moves
+from experiments.sog_connect_four._searches import SEARCHES, SOLVER, best_moves
 from jaxsolve import learn, nets
 from jaxsolve.search import growing_resolver
 
@@ -243,12 +243,11 @@ def _figure(rows: list[dict[str, Any]]) -> Any:
     from matplotlib.figure import Figure
 
     kinds = list(dict.fromkeys(row["positions"] for row in rows))
-    shown = [name for name in ROW_NAMES if not name.endswith("visits")]
     figure = Figure(figsize=(2 + 4 * len(kinds), 3.5), layout="constrained")
     for axes, kind in zip(figure.subplots(1, len(kinds), squeeze=False)[0], kinds, strict=True):
-        for place, search in enumerate(shown):
+        for place, search in enumerate(SEARCHES):
             mine = [r for r in rows if (r["positions"], r["search"]) == (kind, search)]
-            x = [r["sims"] * 1.08 ** (place - len(shown) / 2) for r in mine]  # beside each other
+            x = [r["sims"] * 1.08 ** (place - len(SEARCHES) / 2) for r in mine]  # beside each other
             y = [r["optimal_share"] for r in mine]
             ends = [[r["optimal_share"] - r["low"] for r in mine]]
             ends.append([r["high"] - r["optimal_share"] for r in mine])

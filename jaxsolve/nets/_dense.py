@@ -11,7 +11,7 @@ from jaxsolve.types import Array
 class Dense(nn.Module):
     """`flax.linen.Dense` of two inputs, one after the other, whose first part may be known already.
 
-    Parameters have its names and its shapes.
+    Parameters have its names, which follow from the name of the class, and its shapes.
 
     Attributes:
         width: units.

@@ -60,7 +60,7 @@ class Net:
 
     def __call__(self, state: PublicState, beliefs: Array) -> Array:
         """Returns values per unit of the opponent's reach [B, 2, H]; see `ValueFunction`."""
-        return self.output(state, beliefs).values * self.unit(state)[..., None, None]
+        return self.answer(None, state, beliefs)
 
     def prepare(self, state: PublicState) -> PyTree:
         """Returns the first layer's share that beliefs do not change; see `values.Prepares`."""

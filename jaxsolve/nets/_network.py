@@ -157,14 +157,13 @@ class ValueNetwork(nn.Module):
         player = self.param("player", nn.initializers.zeros_init(), (2, width))
         most = max(self.hands or beliefs.shape[-1:])
         first, public = Dense(width), nn.Dense(width)
+        alike = None if prepared is not None else public(features[..., self.skip :])[..., None, :]
         each = []
         for p, n in enumerate(sizes):
             known = None if prepared is None else prepared[p]
             likely = jnp.log1p(beliefs[..., p, :n, None] * most)
             x = first(private[..., p, :n, :], likely, known, prepare=prepare)
-            if prepared is None:
-                x = x + player[p] + public(features[..., self.skip :])[..., None, :]
-            each.append(x)
+            each.append(x if alike is None else x + player[p] + alike)
         return each
 
     def _sizes(self, beliefs: Array) -> list[int]:
