@@ -32,6 +32,7 @@ def reproduce(
     _setup.start_jax(devices=devices)
     with waiting(f"importing {name}"):
         experiment = found.load(name)
+        importlib.import_module("matplotlib")  # for the picture, which comes after hours of work
     out = Path("runs") / name if out is None else out
     with claim(out), waiting(f"running {name}"), printing_above():
         report = experiment.main(quick, out)

@@ -379,3 +379,14 @@ def test_a_container_without_home_and_user_name(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     assert "Traceback" not in ran.stderr
     assert (tmp_path / "run" / "policy.npz").exists()
+
+
+def test_what_a_picture_needs_is_missed_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli
+) -> None:
+    """And not after an hour of training."""
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    ran = cli("reproduce", "convergence", "--out", str(tmp_path / "run"))
+    assert ran.status == 2
+    assert 'pip install "jaxsolve[plot]"' in ran.err
+    assert not (tmp_path / "run").exists()
