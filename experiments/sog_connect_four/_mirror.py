@@ -12,7 +12,7 @@ from experiments.sog_connect_four._board import PLANES, ROWS
 from jaxsolve.learn import Examples, Source
 from jaxsolve.nets import Net, Output
 from jaxsolve.public import PublicState
-from jaxsolve.types import Array, PRNGKey, pytree
+from jaxsolve.types import Array, PRNGKey, PyTree, pytree
 
 
 @pytree
@@ -20,16 +20,24 @@ from jaxsolve.types import Array, PRNGKey, pytree
 class BothWays(Net):
     """A network whose output is the mean over a board and its mirror image."""
 
-    def output(self, state: PublicState, beliefs: Array) -> Output:
+    def prepare(self, state: PublicState) -> tuple[PyTree, PyTree]:
+        """Returns what is known of both; see `Net.prepare`."""
+        return super().prepare(state), super().prepare(_other_way(state))
+
+    def output(self, state: PublicState, beliefs: Array, prepared: PyTree = None) -> Output:
         """Returns values and logits, means of both; see `Net.output`."""
-        features = mirrored_boards(state.features)
-        one = super().output(state, beliefs)
-        two = super().output(state._replace(features=features), beliefs)
+        first, second = (None, None) if prepared is None else prepared
+        one = super().output(state, beliefs, first)
+        two = super().output(_other_way(state), beliefs, second)
         legal = open_columns(state.features)[..., None, None]
         here = jnp.arange(one.policy_logits.shape[-2])[:, None] < legal
         back = turned(two.policy_logits, legal)
         logits = jnp.where(here, (one.policy_logits + back) / 2, one.policy_logits)
         return Output((one.values + two.values) / 2, logits)
+
+
+def _other_way(state: PublicState) -> PublicState:
+    return state._replace(features=mirrored_boards(state.features))
 
 
 def both_ways(net: Net) -> BothWays:

@@ -115,7 +115,6 @@ def test_the_solver_sees_wins_and_losses():
     assert values[1, 1] == values[1, 5] == 1
 
 
-@pytest.mark.slow
 def test_a_network_asked_both_ways_says_the_same_of_mirror_images():
     """Values are equal and moves turned round, full columns or not; alone it says neither."""
     model, _ = board_model()
@@ -128,22 +127,26 @@ def test_a_network_asked_both_ways_says_the_same_of_mirror_images():
         return connect_four().public_features(state), connect_four().legal(state)
 
     @jax.jit
-    def asked(net: nets.Net, moves: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Values, and logits by column."""
+    def asked(net: nets.Net, moves: jax.Array) -> tuple[tuple[jax.Array, ...], jax.Array]:
+        """Values, outputs, as a value function and with what is prepared; and logits by column."""
         features, legal = jax.vmap(played)(moves)
         start = model.start(root_of(connect_four().init()), 1, jnp.zeros(()).dtype)
         public = model.public_state(*start)
         public = jax.tree.map(lambda x: jnp.broadcast_to(x, (len(moves), *x.shape)), public)
-        out = net.output(public._replace(features=features), jnp.ones((len(moves), 2, 1)))
+        public, sure = public._replace(features=features), jnp.ones((len(moves), 2, 1))
+        out, values = net.output(public, sure), net(public, sure)
         place = jnp.maximum(jnp.cumsum(legal, 1) - 1, 0)
         logits = jnp.take_along_axis(out.policy_logits[..., 0], place, 1)
-        return out.values, jnp.where(legal, logits, 0)
+        known = net.answer(net.prepare(public), public, sure)
+        return (out.values, values, known), jnp.where(legal, logits, 0)
 
     turned = jnp.where(moves >= 0, COLUMNS - 1 - moves, -1)
     assert (~np.asarray(jax.vmap(played)(moves)[1])).any()  # a column is full
     for network, same in ((both_ways(net), True), (net, False)):
-        (value, logits), (other, back) = asked(network, moves), asked(network, turned)
-        assert np.allclose(value, other, atol=1e-5) == same
+        (values, logits), (others, back) = asked(network, moves), asked(network, turned)
+        for value, other in zip(values, others, strict=True):
+            assert np.allclose(value, other, atol=1e-5) == same
+        np.testing.assert_allclose(values[1], values[2], atol=1e-5)
         assert np.allclose(logits, back[:, ::-1], atol=1e-5) == same
 
 
