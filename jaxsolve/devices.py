@@ -183,7 +183,7 @@ def vmap(function: Callable[..., T], abreast: int | None = None) -> Callable[...
         found: T = jax.lax.map(
             lambda row: jax.vmap(function)(*jax.tree.map(lambda x: x[row], batches)), rows
         )
-        return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:])[:size], found)
+        return jax.tree.map(lambda x: x.reshape(rows.size, *x.shape[2:])[:size], found)
 
     return split(one_by_one if abreast == 1 else in_turn)
 

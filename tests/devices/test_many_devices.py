@@ -44,6 +44,8 @@ def test_a_batch_smaller_than_what_is_side_by_side_is_not_filled_up() -> None:
     np.testing.assert_array_equal(run(batch), jnp.sin(batch))
     assert "[100" not in str(jax.make_jaxpr(run)(batch))
     assert "[3,2]" in str(jax.make_jaxpr(devices.vmap(jnp.sin, 2))(jnp.arange(5.0)))  # three twos
+    nothing = devices.vmap(lambda x: x * jnp.zeros((2, 0)), 2)(jnp.arange(5.0))
+    assert nothing.shape == (5, 2, 0)  # as the log of a search that keeps no queries
 
 
 def test_what_devices_cannot_share_is_refused() -> None:
