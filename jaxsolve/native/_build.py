@@ -36,11 +36,18 @@ PATIENCE = 60
 
 LEAVES = "jaxsolve_leaves"
 DOWN, REACH, UP = "jaxsolve_down", "jaxsolve_reach", "jaxsolve_up"
+PUT, SORT = "jaxsolve_put", "jaxsolve_sort"
 """Names of the operators in XLA."""
 
 OPERATORS = {
     "holdem": {LEAVES: "JaxsolveLeaves"},
-    "growing": {DOWN: "JaxsolveDown", REACH: "JaxsolveReach", UP: "JaxsolveUp"},
+    "growing": {
+        DOWN: "JaxsolveDown",
+        REACH: "JaxsolveReach",
+        UP: "JaxsolveUp",
+        PUT: "JaxsolvePut",
+        SORT: "JaxsolveSort",
+    },
 }
 """Libraries of operators, and which symbol each is."""
 

@@ -1,4 +1,4 @@
-// Operators of XLA: the passes over growing trees, and own reaches at leaves.
+// Operators of XLA: the passes over growing trees, and what leaves read and write.
 //
 // Searches of a batch come one after another; an operand that all of them share has a leading size
 // of 1.
@@ -50,34 +50,38 @@ int64_t Size(Any buffer, int64_t from_the_end) {
   return sizes[sizes.size() - from_the_end];
 }
 
-// The operands that both passes have, in the order in which they come.
+// The operands that all have after their own, in the order in which they come.
 struct Operands {
-  Part opened, row, up, step, actor, kind, legal, renumbers, parents_of, of_action, of_waiting;
+  Part opened, row, public_, up, step, actor, kind, child, legal, renumbers, order, count;
+  Part parents_of, of_action, of_waiting;
   int64_t actions, hands, children, most, ways, apart, first, second;
   ffi::DataType code;
 
-  Operands(S32 opened, S32 row, S32 up, S32 step, S32 actor, S32 kind, Bools legal, Bools renumbers,
-           Any parents_of, Any of_action, Any of_waiting, int64_t first, int64_t second)
-      : opened(opened, 0),
-        row(row, 1),
-        up(up, 1),
-        step(step, 1),
-        actor(actor, 1),
-        kind(kind, 1),
-        legal(legal, 3),
-        renumbers(renumbers, 1),
-        parents_of(parents_of, 5),
-        of_action(of_action, 4),
-        of_waiting(of_waiting, 3),
-        actions(Size(of_action, 3)),
-        hands(Size(of_action, 2)),
-        children(Size(parents_of, 4)),
-        most(Size(parents_of, 1)),
-        ways(Size(of_action, 1)),
-        apart(Size(of_waiting, 1)),
+  Operands(const ffi::RemainingArgs& given, int64_t first, int64_t second)
+      : opened(*given.get<S32>(0), 0),
+        row(*given.get<S32>(1), 1),
+        public_(*given.get<S32>(2), 1),
+        up(*given.get<S32>(3), 1),
+        step(*given.get<S32>(4), 1),
+        actor(*given.get<S32>(5), 1),
+        kind(*given.get<S32>(6), 1),
+        child(*given.get<S32>(7), 2),
+        legal(*given.get<Bools>(8), 3),
+        renumbers(*given.get<Bools>(9), 1),
+        order(*given.get<Any>(10), 2),
+        count(*given.get<S32>(11), 1),
+        parents_of(*given.get<Any>(12), 5),
+        of_action(*given.get<Any>(13), 4),
+        of_waiting(*given.get<Any>(14), 3),
+        actions(Size(*given.get<Any>(13), 3)),
+        hands(Size(*given.get<Any>(13), 2)),
+        children(Size(*given.get<Any>(12), 4)),
+        most(Size(*given.get<Any>(12), 1)),
+        ways(Size(*given.get<Any>(13), 1)),
+        apart(Size(*given.get<Any>(14), 1)),
         first(first),
         second(second),
-        code(parents_of.element_type()) {}
+        code(given.get<Any>(12)->element_type()) {}
 
   template <class Code>
   growing::Tree<Code> tree(const std::vector<int64_t>& all, int64_t b) const {
@@ -90,12 +94,16 @@ struct Operands {
             apart,
             {first, second},
             row.at<int32_t>(all, b),
+            public_.at<int32_t>(all, b),
             up.at<int32_t>(all, b),
             step.at<int32_t>(all, b),
             actor.at<int32_t>(all, b),
             kind.at<int32_t>(all, b),
+            child.at<int32_t>(all, b),
             legal.at<bool>(all, b),
             renumbers.size ? renumbers.at<bool>(all, b) : nullptr,
+            count.size ? order.at<Code>(all, b) : nullptr,
+            count.size ? count.at<int32_t>(all, b) : nullptr,
             parents_of.at<Code>(all, b),
             of_action.at<Code>(all, b),
             of_waiting.at<Code>(all, b)};
@@ -126,30 +134,27 @@ float* Writable(const Part& part, const std::vector<int64_t>& all, int64_t b) {
   return const_cast<float*>(part.at<float>(all, b));
 }
 
-ffi::Error DownAll(int64_t first, int64_t second, S32 opened, S32 row, S32 up, S32 step, S32 actor,
-                   S32 kind, Bools legal, Bools renumbers, Any parents_of, Any of_action,
-                   Any of_waiting, F32 start, F32 policy, F32 action_reach, Changed out) {
-  const Operands operands(opened, row, up, step, actor, kind, legal, renumbers, parents_of,
-                          of_action, of_waiting, first, second);
+int32_t* WritableInts(const Part& part, const std::vector<int64_t>& all, int64_t b) {
+  return const_cast<int32_t*>(part.at<int32_t>(all, b));
+}
+
+ffi::Error DownAll(int64_t first, int64_t second, F32 start, F32 policy, F32 action_reach,
+                   ffi::RemainingArgs tree, Changed out) {
   const Part starts(start, 2), policies(policy, 3), reaches = Kept(action_reach, out, 4);
   const auto& all = reaches.lead;
-  return operands.Each(all, [&](const auto& tree, int64_t b) {
+  return Operands(tree, first, second).Each(all, [&](const auto& tree, int64_t b) {
     growing::Down(tree, starts.at<float>(all, b), policies.at<float>(all, b),
                   Writable(reaches, all, b));
   });
 }
 
-ffi::Error ReachAll(int64_t first, int64_t second, S32 opened, S32 row, S32 up, S32 step, S32 actor,
-                    S32 kind, Bools legal, Bools renumbers, Any parents_of, Any of_action,
-                    Any of_waiting, F32 action_reach, S32 parent, S32 child, S32 numbers,
-                    Changed out) {
-  const Operands operands(opened, row, up, step, actor, kind, legal, renumbers, parents_of,
-                          of_action, of_waiting, first, second);
+ffi::Error ReachAll(int64_t first, int64_t second, F32 action_reach, S32 parent, S32 child,
+                    S32 numbers, ffi::RemainingArgs tree, Changed out) {
   const Part reaches(action_reach, 4), parents(parent, 1), children(child, 1), some(numbers, 3);
   const Part found(*out, 3);
   const auto& all = found.lead;
   const int64_t leaves = parents.size, size = found.size / (2 * leaves);
-  return operands.Each(all, [&](const auto& tree, int64_t b) {
+  return Operands(tree, first, second).Each(all, [&](const auto& tree, int64_t b) {
     const int32_t *ups = parents.at<int32_t>(all, b), *steps = children.at<int32_t>(all, b);
     const int32_t* each = some.size ? some.at<int32_t>(all, b) : nullptr;
     for (int64_t k = 0; k < leaves; ++k)
@@ -159,15 +164,11 @@ ffi::Error ReachAll(int64_t first, int64_t second, S32 opened, S32 row, S32 up, 
   });
 }
 
-ffi::Error UpAll(int64_t first, int64_t second, S32 opened, S32 row, S32 up, S32 step,
-                 S32 actor, S32 kind, Bools legal, Bools renumbers, Any parents_of,
-                 Any of_action, Any of_waiting, Bools mine, Bools allowed, Bools inside,
-                 F32 decay, F32 numbers, F32 factor, F32 payoff, F32 action_reach, F32 regret,
-                 F32 policy, F32 total, F32 values, F32 value_sum, F32 child_values,
+ffi::Error UpAll(int64_t first, int64_t second, Bools mine, Bools allowed, Bools inside, F32 decay,
+                 F32 numbers, F32 factor, F32 payoff, F32 action_reach, F32 regret, F32 policy,
+                 F32 total, F32 values, F32 value_sum, F32 child_values, ffi::RemainingArgs tree,
                  Changed regret_out, Changed policy_out, Changed total_out, Changed values_out,
                  Changed value_sum_out, Changed child_values_out, Changed root) {
-  const Operands operands(opened, row, up, step, actor, kind, legal, renumbers, parents_of,
-                          of_action, of_waiting, first, second);
   const Part mines(mine, 1), allow(allowed, 3), insides(inside, 2), decays(decay, 0);
   const Part number(numbers, 1), factors(factor, 2), payoffs(payoff, 4), reaches(action_reach, 4);
   const Part regrets = Kept(regret, regret_out, 3), policies = Kept(policy, policy_out, 3);
@@ -175,7 +176,7 @@ ffi::Error UpAll(int64_t first, int64_t second, S32 opened, S32 row, S32 up, S32
   const Part sums = Kept(value_sum, value_sum_out, 4);
   const Part below = Kept(child_values, child_values_out, 4), roots(*root, 2);
   const auto& all = roots.lead;
-  return operands.Each(all, [&](const auto& tree, int64_t b) {
+  return Operands(tree, first, second).Each(all, [&](const auto& tree, int64_t b) {
     growing::Up(tree, {mines.at<bool>(all, b), allow.at<bool>(all, b), insides.at<bool>(all, b),
               decays.at<float>(all, b), number.at<float>(all, b), factors.at<float>(all, b),
               payoffs.at<float>(all, b), reaches.at<float>(all, b), Writable(regrets, all, b),
@@ -184,38 +185,57 @@ ffi::Error UpAll(int64_t first, int64_t second, S32 opened, S32 row, S32 up, S32
   });
 }
 
-auto Bound() {
-  return ffi::Ffi::Bind()
-      .Attr<int64_t>("first")
-      .Attr<int64_t>("second")
-      .Arg<S32>()    // opened
-      .Arg<S32>()    // row
-      .Arg<S32>()    // up
-      .Arg<S32>()    // step
-      .Arg<S32>()    // actor
-      .Arg<S32>()    // kind
-      .Arg<Bools>()  // legal
-      .Arg<Bools>()  // renumbers, of size 0 where nothing is promised
-      .Arg<Any>()    // parents_of
-      .Arg<Any>()    // child_of_action
-      .Arg<Any>();   // child_of_waiting
+ffi::Error PutAll(int64_t first, int64_t second, F32 values, F32 found, S32 numbers, S32 parent,
+                  S32 child, ffi::RemainingArgs tree, Changed out) {
+  const Part worths = Kept(values, out, 4), given(found, 3), some(numbers, 3);
+  const Part parents(parent, 1), children(child, 1);
+  const auto& all = worths.lead;
+  const int64_t leaves = parents.size, size = given.size / (2 * leaves);
+  return Operands(tree, first, second).Each(all, [&](const auto& tree, int64_t b) {
+    const int32_t *ups = parents.at<int32_t>(all, b), *steps = children.at<int32_t>(all, b);
+    const int32_t* each = some.size ? some.at<int32_t>(all, b) : nullptr;
+    const int64_t room = worths.size / (2 * tree.worths());
+    for (int64_t k = 0; k < leaves; ++k) {
+      if (ups[k] >= room) continue;  // no leaf is left
+      growing::Put(tree, given.at<float>(all, b) + 2 * k * size,
+                   each ? each + 2 * k * size : nullptr, size, ups[k], steps[k],
+                   Writable(worths, all, b));
+    }
+  });
 }
+
+ffi::Error SortAll(int64_t first, int64_t second, ffi::Span<const int64_t> sizes, S32 leaf,
+                   S32 begin, S32 end, ffi::RemainingArgs tree, ffi::Result<S32> sorted,
+                   ffi::Result<S32> groups) {
+  const Part leaves(leaf, 1), begins(begin, 0), ends(end, 0), out(*sorted, 1), at(*groups, 1);
+  const auto& all = out.lead;
+  std::memset(sorted->typed_data(), 0, sorted->size_bytes());
+  return Operands(tree, first, second).Each(all, [&](const auto& tree, int64_t b) {
+    growing::Sort(tree, leaves.at<int32_t>(all, b), *begins.at<int32_t>(all, b),
+                  *ends.at<int32_t>(all, b), sizes.begin(), sizes.size(),
+                  WritableInts(out, all, b), WritableInts(at, all, b));
+  });
+}
+
+auto Bound() { return ffi::Ffi::Bind().Attr<int64_t>("first").Attr<int64_t>("second"); }
 
 }  // namespace
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxsolveDown, DownAll,
                               Bound()
-                                  .Arg<F32>()    // start
-                                  .Arg<F32>()    // policy
-                                  .Arg<F32>()    // action_reach
+                                  .Arg<F32>()  // start
+                                  .Arg<F32>()  // policy
+                                  .Arg<F32>()  // action_reach
+                                  .RemainingArgs()
                                   .Ret<F32>());  // action_reach
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxsolveReach, ReachAll,
                               Bound()
-                                  .Arg<F32>()    // action_reach
-                                  .Arg<S32>()    // parents of leaves
-                                  .Arg<S32>()    // which children they are
-                                  .Arg<S32>()    // private states, of size 0 for all
+                                  .Arg<F32>()  // action_reach
+                                  .Arg<S32>()  // parents of leaves
+                                  .Arg<S32>()  // which children they are
+                                  .Arg<S32>()  // private states, of size 0 for all
+                                  .RemainingArgs()
                                   .Ret<F32>());  // reach
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxsolveUp, UpAll,
@@ -234,6 +254,7 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxsolveUp, UpAll,
                                   .Arg<F32>()    // values
                                   .Arg<F32>()    // value_sum
                                   .Arg<F32>()    // child_values
+                                  .RemainingArgs()
                                   .Ret<F32>()    // regret
                                   .Ret<F32>()    // policy
                                   .Ret<F32>()    // total
@@ -241,3 +262,23 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxsolveUp, UpAll,
                                   .Ret<F32>()    // value_sum
                                   .Ret<F32>()    // child_values
                                   .Ret<F32>());  // root
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxsolvePut, PutAll,
+                              Bound()
+                                  .Arg<F32>()  // values
+                                  .Arg<F32>()  // of leaves
+                                  .Arg<S32>()  // their private states, of size 0 for all
+                                  .Arg<S32>()  // parents of leaves, beyond all where none is left
+                                  .Arg<S32>()  // which children they are
+                                  .RemainingArgs()
+                                  .Ret<F32>());  // values
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxsolveSort, SortAll,
+                              Bound()
+                                  .Attr<ffi::Span<const int64_t>>("sizes")
+                                  .Arg<S32>()  // leaves
+                                  .Arg<S32>()  // the first one
+                                  .Arg<S32>()  // the one after the last
+                                  .RemainingArgs()
+                                  .Ret<S32>()    // sorted
+                                  .Ret<S32>());  // where groups begin

@@ -15,17 +15,38 @@ namespace growing {
 
 constexpr int LANES = 8;
 
+// Some private states: those of a list, or the first so many.
+template <class Code>
+struct Numbers {
+  const Code* list;  // or null
+  int64_t size;
+
+  int64_t operator[](int64_t i) const { return list ? list[i] : i; }
+};
+
 // What both passes read of one search.
 template <class Code>
 struct Tree {
   int64_t opened, actions, hands, children, most, ways, apart;
   int64_t own[2];          // private states of each player
-  const int32_t *row, *up, *step, *actor, *kind;
+  const int32_t *row, *public_, *up, *step, *actor, *kind;
+  const int32_t* child;    // [rows, children], public states
   const bool* legal;       // [rows, actions, hands]
   const bool* renumbers;   // [rows], or null
+  const Code* order;       // [public states, hands], possible ones of who has more first; or null
+  const int32_t* count;    // [public states], how many they are; or null
   const Code* parents_of;  // [kinds, children, 2, hands, most]
   const Code* of_action;   // [kinds, actions, hands, ways]
   const Code* of_waiting;  // [kinds, hands, apart]
+
+  // Who has more private states.
+  int64_t many() const { return own[1] > own[0]; }
+
+  // Private states that may be possible in a public state.
+  Numbers<Code> Possible(int64_t q, int64_t player) const {
+    if (order && player == many()) return {order + q * hands, count[q]};
+    return {nullptr, own[player]};
+  }
 
   // Who acts; somebody, too, where the game is over, as it may be in some searches of a batch.
   int64_t acts(int64_t n) const { return actor[row[n]] == 1; }
@@ -60,24 +81,28 @@ struct Tree {
 template <class Code>
 void Reach(const Tree<Code>& t, const float* action_reach, int64_t up, int64_t child,
            const int32_t* numbers, int64_t size, float* reach) {
-  const int64_t row = t.row[up];
-  const int64_t many = t.own[1] > t.own[0];
+  const int64_t row = t.row[up], public_ = t.child[row * t.children + child];
   const bool stays = t.renumbers && !t.renumbers[row];
   for (int64_t p = 0; p < 2; ++p, reach += size, numbers += numbers ? size : 0) {
     const float* from = action_reach + (2 * up + p) * t.reaches();
     const int64_t list = (t.kind[row] * t.children + child) * 2 + p;
     const Code* codes = t.parents_of + list * t.hands * t.most;
-    const int64_t count = stays ? 1 : t.most, some = std::min(size, t.own[p]);
-    for (int64_t i = 0; i < some; ++i) {
-      const int64_t h = numbers ? numbers[i] : i;
-      const Code* code = codes + h * t.most;
+    const int64_t some = std::min(size, t.own[p]);
+    const auto one = [&](int64_t h) {
       float sum = 0;
-      if (stays && p == many) sum = from[h];
-      else
-        for (int64_t m = 0; m < count; ++m) sum += from[code[m]];
-      reach[i] = sum;
+      for (int64_t m = 0; m < (stays ? 1 : t.most); ++m) sum += from[codes[h * t.most + m]];
+      return sum;
+    };
+    std::fill(reach, reach + size, 0.f);
+    if (stays && p == t.many()) {
+      for (int64_t i = 0; i < some; ++i) reach[i] = from[numbers ? numbers[i] : i];
+    } else if (numbers) {
+      for (int64_t i = 0; i < some; ++i) reach[i] = one(numbers[i]);
+    } else {
+      const auto possible = t.Possible(std::max<int64_t>(public_, 0), p);
+      for (int64_t i = 0; i < possible.size; ++i)
+        if (possible[i] < some) reach[possible[i]] = one(possible[i]);
     }
-    std::fill(reach + some, reach + size, 0.f);
   }
 }
 
@@ -117,28 +142,31 @@ inline double Dot(const float* x, const float* y, int64_t size) {
   return sum;
 }
 
-// Adds payoffs [own 0, own 1] of a legal action to the values of both players.
+// Adds payoffs [own 0, own 1] of an action to the values of both players.
+//
+// `pairs` are its legal ones; `others`, the possible private states of who waits.
 template <class Code>
-void Pay(const Tree<Code>& t, const float* pay, int64_t actor, const bool* legal, const float* acts,
-         const float* waits, double* gain, double* theirs) {
-  const int64_t first = t.own[0], second = t.own[1];
-  if (actor == 0) {
-    for (int64_t h = 0; h < first; ++h) {
-      if (!legal[h]) continue;
+void Pay(const Tree<Code>& t, const float* pay, int64_t actor, const int32_t* pairs, int64_t count,
+         const Numbers<Code>& others, const float* acts, const float* waits, double* gain,
+         double* theirs) {
+  const int64_t second = t.own[1];
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t h = pairs[i] % t.hands;
+    if (actor == 0) {
       const float* line = pay + h * second;
       gain[h] += Dot(line, waits, second);
       for (int64_t g = 0; g < second; ++g) theirs[g] -= double(line[g]) * acts[h];
+      continue;
     }
-  } else if (second == 1) {
-    gain[0] -= Dot(pay, waits, first);
-    for (int64_t h = 0; h < first; ++h) theirs[h] += double(pay[h]) * acts[0];
-  } else {
-    for (int64_t h = 0; h < first; ++h) {
-      const float* line = pay + h * second;
-      theirs[h] += Dot(line, acts, second);
-      for (int64_t g = 0; g < second; ++g)
-        if (legal[g]) gain[g] -= double(line[g]) * waits[h];
+    double sum = 0;
+    if (second == 1 && !others.list) sum = Dot(pay, waits, others.size);
+    for (int64_t k = 0; k < others.size; ++k) {
+      const int64_t g = others[k];
+      const double unit = pay[g * second + h];
+      if (second > 1 || others.list) sum += unit * waits[g];
+      theirs[g] += unit * acts[h];
     }
+    gain[h] -= sum;
   }
 }
 
@@ -155,6 +183,7 @@ void Up(const Tree<Code>& t, const Sums& s) {
   std::vector<int32_t> pairs;
   for (int64_t n = t.opened - 1; n >= 0; --n) {
     const int64_t row = t.row[n], actor = t.acts(n), waits = 1 - actor, kind = t.kind[row];
+    const int32_t* children = t.child + row * C;
     const float* below = s.child_values + 2 * n * t.worths();
     for (int64_t p = 0; p < 2; ++p) {
       if (!s.mine[p]) continue;
@@ -162,7 +191,11 @@ void Up(const Tree<Code>& t, const Sums& s) {
         if (!s.inside[n * C + c]) continue;
         const float* now = below + p * t.worths() + c * H;
         float* before = s.value_sum + (2 * n + p) * t.worths() + c * H;
-        for (int64_t h = 0; h < t.own[p]; ++h) before[h] = before[h] * decay + now[h];
+        const auto possible = t.Possible(children[c], p);
+        for (int64_t i = 0; i < possible.size; ++i) {
+          const int64_t h = possible[i];
+          before[h] = before[h] * decay + now[h];
+        }
       }
     }
     t.Pairs(n, pairs);
@@ -180,7 +213,9 @@ void Up(const Tree<Code>& t, const Sums& s) {
     if (t.renumbers && t.own[actor] < t.own[waits]) {
       for (int64_t c = 0; c < C; ++c) {
         if (!s.inside[n * C + c]) continue;
-        for (int64_t h = 0; h < t.own[waits]; ++h) theirs[h] += other[c * H + h];
+        const auto possible = t.Possible(children[c], waits);
+        for (int64_t i = 0; i < possible.size; ++i)
+          theirs[possible[i]] += other[c * H + possible[i]];
       }
     } else {
       const Code* code = t.of_waiting + kind * H * t.apart;
@@ -190,11 +225,12 @@ void Up(const Tree<Code>& t, const Sums& s) {
     const float* acts = s.action_reach + (2 * n + actor) * t.reaches();
     const float* stays = s.action_reach + (2 * n + waits) * t.reaches();
     const int64_t block = t.own[0] * t.own[1];
-    for (size_t i = 0; i < pairs.size();) {
+    const auto others = t.Possible(t.public_[n], waits);
+    for (size_t i = 0, next; i < pairs.size(); i = next) {
       const int64_t a = pairs[i] / H;
-      Pay(t, s.payoff + (row * A + a) * block, actor, t.legal + (row * A + a) * H, acts + a * H,
-          stays, gain.data() + a * H, theirs);
-      while (i < pairs.size() && pairs[i] / H == a) ++i;
+      for (next = i; next < pairs.size() && pairs[next] / H == a;) ++next;
+      Pay(t, s.payoff + (row * A + a) * block, actor, pairs.data() + i, next - i, others,
+          acts + a * H, stays, gain.data() + a * H, theirs);
     }
     float* policy = s.policy + n * A * H;
     for (const int32_t pair : pairs) acted[pair % H] += policy[pair] * gain[pair];
@@ -233,9 +269,40 @@ void Up(const Tree<Code>& t, const Sums& s) {
     const float factor = s.factor[t.row[up] * C + step];
     for (int64_t p = 0; p < 2; ++p) {
       float* out = s.child_values + (2 * up + p) * t.worths() + step * H;
-      for (int64_t h = 0; h < t.own[p]; ++h) out[h] = value[p * H + h] * factor;
+      const auto possible = t.Possible(t.public_[n], p);
+      for (int64_t i = 0; i < possible.size; ++i)
+        out[possible[i]] = value[p * H + possible[i]] * factor;
     }
   }
+}
+
+// Writes values [2, size] of a leaf, of the private states numbers [2, size] or of the first so
+// many, to where its parent has them.
+template <class Code>
+void Put(const Tree<Code>& t, const float* found, const int32_t* numbers, int64_t size, int64_t up,
+         int64_t child, float* values) {
+  for (int64_t p = 0; p < 2; ++p, found += size, numbers += numbers ? size : 0) {
+    float* out = values + (2 * up + p) * t.worths() + child * t.hands;
+    for (int64_t i = 0; i < std::min(size, t.own[p]); ++i) out[numbers ? numbers[i] : i] = found[i];
+  }
+}
+
+// Sorts leaves [first, last) by the number of possible private states: those with at most sizes[0],
+// those with at most sizes[1], and so on, then the others. `begin` [sizes + 2]: where each group
+// begins in `sorted`.
+template <class Code>
+void Sort(const Tree<Code>& t, const int32_t* leaf, int64_t first, int64_t last,
+          const int64_t* sizes, int64_t many, int32_t* sorted, int32_t* begin) {
+  const auto group = [&](int32_t code) {
+    const int64_t up = code / t.children, child = code % t.children;
+    const int64_t q = t.child[t.row[up] * t.children + child];
+    return std::lower_bound(sizes, sizes + many, t.count[q]) - sizes;
+  };
+  std::vector<int32_t> at(many + 2, 0);
+  for (int64_t k = first; k < last; ++k) ++at[group(leaf[k]) + 1];
+  for (int64_t g = 0; g <= many; ++g) at[g + 1] += at[g];
+  std::copy_n(at.data(), many + 2, begin);
+  for (int64_t k = first; k < last; ++k) sorted[at[group(leaf[k])]++] = leaf[k];
 }
 
 }  // namespace growing

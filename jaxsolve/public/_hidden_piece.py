@@ -29,7 +29,6 @@ from jaxsolve.public._hidden_tables import (
     move_tables,
     ranks,
     read_once,
-    small_ints,
 )
 from jaxsolve.public._model import Followed, Ranked
 from jaxsolve.public._pairs import DensePayoffs, IndependentWeights
@@ -64,7 +63,7 @@ class HiddenStore(NamedTuple):
         factor: float [I, C].
         payoff: float [I, A, H, 1], times chance.
         order: int [Q, H], the possible numbers, then the others.
-        place: int [Q, H], where in `order` each number is.
+        counts: int32 [Q], possible numbers.
     """
 
     roots: HiddenRoot
@@ -74,7 +73,7 @@ class HiddenStore(NamedTuple):
     factor: Array
     payoff: Array
     order: Array
-    place: Array
+    counts: Array
 
     @property
     def status(self) -> Array:
@@ -127,8 +126,8 @@ class HiddenPieceModel:
         size, many = capacity, 1 + capacity * self.num_children
         (h, _), a, c = self.hands, self.num_actions, self.num_children
         root = root._replace(weight=root.weight.astype(dtype))
-        nobody = jnp.zeros((many, h), small_ints(h))
-        order, place = ranks(root.weight > 0, nobody.dtype)
+        nobody = jnp.zeros((many, h), self.tables.child.dtype)
+        order, counts = ranks(root.weight > 0, nobody.dtype)
         roots = jax.tree.map(lambda x: jnp.zeros((many, *x.shape), x.dtype).at[0].set(x), root)
         store = HiddenStore(
             roots=roots,
@@ -138,7 +137,7 @@ class HiddenPieceModel:
             factor=jnp.zeros((size, c), dtype),
             payoff=jnp.zeros((size, a, h, 1), dtype),
             order=nobody.at[0].set(order),
-            place=nobody.at[0].set(place),
+            counts=jnp.zeros(many, jnp.int32).at[0].set(counts),
         )
         return store, jnp.zeros((), jnp.int32)
 
@@ -177,7 +176,7 @@ class HiddenPieceModel:
                 lambda x, y: x.at[where].set(y.astype(x.dtype), mode="drop"), old, value
             )
 
-        order, place = jax.vmap(ranks, (0, None))(children.weight > 0, store.order.dtype)
+        order, counts = jax.vmap(ranks, (0, None))(children.weight > 0, store.order.dtype)
         return HiddenStore(
             put(store.roots, children, below),
             put(store.kind, kind, at),
@@ -186,12 +185,12 @@ class HiddenPieceModel:
             put(store.factor, factor, at),
             put(store.payoff, payoff[..., None], at),
             put(store.order, order, below),
-            put(store.place, place, below),
+            put(store.counts, counts, below),
         ), new
 
     def ranked(self, store: HiddenStore) -> Ranked:
         """See `DescribesSome`."""
-        return Ranked((store.order, None), (store.place, None))
+        return Ranked((store.order, None), (store.counts, None))
 
     def public_state(
         self, store: HiddenStore, public: Array, numbers: Array | None = None

@@ -124,11 +124,11 @@ def move_tables(moves: MoveTables, children: int, digits: tuple[int, ...]) -> Ta
 
 
 def ranks(possible: Array, dtype: Any) -> tuple[Array, Array]:
-    """Returns (numbers in order, those that are possible first, the place of each); int [H]."""
+    """Returns (int [H], numbers in order, those that are possible first; int32 [], how many)."""
     before = jnp.cumsum(possible, dtype=dtype)
     numbers = jnp.arange(len(possible), dtype=dtype)
     place = jnp.where(possible, before - 1, before[-1] + numbers - before)
-    return jnp.zeros_like(place).at[place].set(numbers), place
+    return jnp.zeros_like(place).at[place].set(numbers), before[-1].astype(jnp.int32)
 
 
 def read_once(arrays: Any, at: Array) -> Any:

@@ -120,11 +120,11 @@ class Ranked(NamedTuple):
     Attributes:
         order: int [Q, H] per player, the possible ones in their order, then the others; None for a
             player whose private states stay where they are.
-        place: int [Q, H] per player, where in `order` each one is; or None.
+        counts: int32 [Q] per player, how many are possible; or None.
     """
 
     order: tuple[Any, Any]
-    place: tuple[Any, Any]
+    counts: tuple[Any, Any]
 
 
 @runtime_checkable

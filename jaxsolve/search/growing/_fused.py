@@ -1,22 +1,24 @@
-"""Both passes of an iteration over a growing tree as operators in C++, for CPUs.
+"""Passes over a growing tree, and what its leaves read and write, as operators in C++, for CPUs.
 
 A pass visits opened public states one after another, and of what JAX compiles for one of them some
 twenty operations take one to two microseconds each, for arrays of a few kilobytes. The operators of
-`jaxsolve/native/growing.cc` do the same in one call, and pass over illegal pairs. They are for
-float32, solvers known by their coefficients and payoffs in blocks; all else, and every other
-device, takes the loops of `_reach` and `_update`, which are what they are tested against.
+`jaxsolve/native/growing.cc` do the same in one call, and pass over illegal pairs and, where a model
+`DescribesSome`, over private states that are not possible. They are for float32, solvers known by
+their coefficients and payoffs in blocks; all else, and every other device, takes the loops of
+`_reach`, `_update` and `_leaves`, which are what they are tested against.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxsolve import native
-from jaxsolve.public import DensePayoffs, Transitions, as_table
+from jaxsolve.public import DensePayoffs, DescribesSome, Transitions, as_table
 from jaxsolve.regret import Step
 from jaxsolve.search.growing._state import GrowingSearch, SearchState
 from jaxsolve.search.growing._tree import Growth
@@ -65,19 +67,16 @@ def _is_fused(search: GrowingSearch, transitions: Transitions, dtype: Any) -> bo
 
 
 def fused_down(
-    transitions: Transitions, growth: Growth, start: Array, policy: Array, action_reach: Array
+    search: GrowingSearch, growth: Growth, start: Array, policy: Array, action_reach: Array
 ) -> Array:
     """Returns what `action_reach_of` does."""
     shape = jax.ShapeDtypeStruct(action_reach.shape, action_reach.dtype)
-    tree = _tree(transitions, growth)
-    found: Array = _call(
-        transitions, native.DOWN, shape, {len(tree) + 2: 0}, *tree, start, policy, action_reach
-    )
+    found: Array = _call(search, growth, native.DOWN, shape, {2: 0}, start, policy, action_reach)
     return found
 
 
 def fused_reach(
-    transitions: Transitions,
+    search: GrowingSearch,
     growth: Growth,
     action_reach: Array,
     up: Array,
@@ -85,11 +84,10 @@ def fused_reach(
     numbers: Array | None,
 ) -> Array:
     """Returns float [T, 2, N], own reaches at T leaves; see `reach_at`."""
-    some = jnp.zeros((len(up), 2, 0), jnp.int32) if numbers is None else numbers
-    size = some.shape[-1] or transitions.num_hands
+    some = _no_numbers(up) if numbers is None else numbers
+    size = some.shape[-1] or max(search.model.hands)
     shape = jax.ShapeDtypeStruct((len(up), 2, size), action_reach.dtype)
-    operands = *_tree(transitions, growth), action_reach, up, child, some
-    found: Array = _call(transitions, native.REACH, shape, {}, *operands)
+    found: Array = _call(search, growth, native.REACH, shape, {}, action_reach, up, child, some)
     return found
 
 
@@ -106,42 +104,102 @@ def fused_up(
     (regret,), form = jax.tree.flatten(state.minimizer)
     changed = regret, state.policy, state.total, state.values, state.value_sum, state.child_values
     shapes = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in changed]
-    tree = _tree(transitions, growth)
     read = (
         *(mine, growth.allowed, growth.inside, decay),
         jnp.stack([jnp.asarray(x, regret.dtype) for x in numbers(step)]),
         *(transitions.factor, payoffs.pairs, state.action_reach),
     )
-    first = len(tree) + len(read)
     regret, *others, value = _call(
-        transitions,
+        search,
+        growth,
         native.UP,
         [*shapes, jax.ShapeDtypeStruct(state.root_value_sum.shape, regret.dtype)],
-        {first + k: k for k in range(len(changed))},
-        *(*tree, *read, *changed),
+        {len(read) + k: k for k in range(len(changed))},
+        *(*read, *changed),
     )
     policy, total, values, value_sum, child_values = others
     minimizer = jax.tree.unflatten(form, [regret])
     return (minimizer, policy, total, values, value_sum, child_values), value
 
 
-def _tree(transitions: Transitions, growth: Growth) -> tuple[Array, ...]:
-    """Returns the operands that both passes have."""
-    parents, kind = as_table(transitions.parents_of)
-    promised = transitions.renumbers
-    return (
-        *(growth.num_opened, growth.row, growth.up, growth.step, transitions.actor, kind),
-        transitions.legal,
-        jnp.zeros(0, bool) if promised is None else promised,
-        *(parents, as_table(transitions.child_of_action)[0]),
-        as_table(transitions.child_of_waiting)[0],
+def fused_put(
+    search: GrowingSearch,
+    growth: Growth,
+    values: Array,
+    found: Array,
+    numbers: Array | None,
+    into: Array,
+    child: Array,
+) -> Array:
+    """Returns float [I, 2, C + 1, H], values with those of T leaves in them.
+
+    Args:
+        search: options.
+        growth: the tree.
+        values: of children of opened public states.
+        found: float [T, 2, N], of leaves.
+        numbers: int32 [T, 2, N], private states, none of them twice; the first ones if None.
+        into: int32 [T], their parents; I or more leaves a leaf out.
+        child: int32 [T], which children they are.
+    """
+    some = _no_numbers(into) if numbers is None else numbers
+    shape = jax.ShapeDtypeStruct(values.shape, values.dtype)
+    operands = values, found, some, into, child
+    new: Array = _call(search, growth, native.PUT, shape, {0: 0}, *operands)
+    return new
+
+
+def fused_sort(
+    search: GrowingSearch, growth: Growth, first: Array, sizes: Sequence[int]
+) -> tuple[Array, Array]:
+    """Returns (leaves by group, where each group begins and the last ends); see `_groups`.
+
+    Groups are those of at most sizes[0] possible private states, of at most sizes[1] and so on,
+    and the others.
+    """
+    shapes = [
+        jax.ShapeDtypeStruct(growth.leaf.shape, jnp.int32),
+        jax.ShapeDtypeStruct((len(sizes) + 2,), jnp.int32),
+    ]
+    operands = growth.leaf, first, growth.num_leaves
+    leaf, begin = _call(
+        search, growth, native.SORT, shapes, {}, *operands, sizes=np.asarray(sizes, np.int64)
     )
+    return leaf, begin
+
+
+def _no_numbers(leaves: Array) -> Array:
+    """Returns what stands for the private states of leaves where it is all."""
+    return jnp.zeros((len(leaves), 2, 0), jnp.int32)
 
 
 def _call(
-    transitions: Transitions, name: str, shape: Any, aliases: dict[int, int], *operands: Array
+    search: GrowingSearch,
+    growth: Growth,
+    name: str,
+    shape: Any,
+    aliases: dict[int, int],
+    *operands: Array,
+    **attributes: Any,
 ) -> Any:
-    """Calls an operator; searches of a batch are one call."""
+    """Calls an operator with its operands and those of the tree; a batch is one call."""
+    model = search.model
+    transitions = model.transitions(growth.store)
+    parents, kind = as_table(transitions.parents_of)
+    promised = transitions.renumbers
+    order, count = jnp.zeros((0, 0), parents.dtype), jnp.zeros(0, jnp.int32)
+    first, second = model.hands
+    if isinstance(model, DescribesSome):
+        most = int(second > first)
+        ranked = model.ranked(growth.store)
+        order, count = ranked.order[most], ranked.counts[most]
+        assert order.dtype == parents.dtype
+    tree = (
+        *(growth.num_opened, growth.row, growth.public, growth.up, growth.step),
+        *(transitions.actor, kind, transitions.child, transitions.legal),
+        jnp.zeros(0, bool) if promised is None else promised,
+        *(order, count, parents, as_table(transitions.child_of_action)[0]),
+        as_table(transitions.child_of_waiting)[0],
+    )
     call = jax.ffi.ffi_call(name, shape, vmap_method="expand_dims", input_output_aliases=aliases)
-    first, second = transitions.weights.hands
-    return call(*operands, first=first, second=second)
+    return call(*operands, *tree, first=first, second=second, **attributes)

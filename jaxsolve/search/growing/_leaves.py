@@ -7,17 +7,22 @@ once; in between an answer is kept, which is per unit of the opponent's reach.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
 
 from jaxsolve.devices import shared_max
-from jaxsolve.public import DescribesSome, PublicState, Transitions
-from jaxsolve.search.growing._fused import fused_or, fused_reach
-from jaxsolve.search.growing._prepared import first_numbers, places, sizes_of, with_prepared
+from jaxsolve.public import DescribesSome, PublicState
+from jaxsolve.search.growing._fused import fused_or, fused_put, fused_reach, fused_sort
+from jaxsolve.search.growing._prepared import (
+    at_once,
+    first_numbers,
+    possible_count,
+    sizes_of,
+    with_prepared,
+)
 from jaxsolve.search.growing._reach import reach_at
 from jaxsolve.search.growing._state import GrowingSearch, Known, SearchProblem, SearchState
 from jaxsolve.search.growing._tree import Growth
@@ -37,6 +42,7 @@ class Leaves(NamedTuple):
         public: int32 [T], number of the public state.
         into: int32 [T], the parent, and one that is not there where no leaf is left.
         renumbers: bool [], see `reach_at`.
+        size: static, no more private states of a player are possible; None: all may be.
     """
 
     up: Array
@@ -45,6 +51,7 @@ class Leaves(NamedTuple):
     public: Array
     into: Array
     renumbers: Array | None
+    size: int | None
 
     def reach(
         self,
@@ -57,22 +64,60 @@ class Leaves(NamedTuple):
         transitions = search.model.transitions(growth.store)
 
         def fused() -> Array:
-            return fused_reach(transitions, growth, action_reach, self.up, self.child, numbers)
-
-        def looked_up() -> Array:
-            return self._looked_up(transitions, action_reach, numbers)
-
-        return fused_or(search, transitions, action_reach.dtype, fused, looked_up)
-
-    def _looked_up(
-        self, transitions: Transitions, action_reach: Array, numbers: Array | None
-    ) -> Array:
-        """Returns what `reach` does, by gathers."""
+            return fused_reach(search, growth, action_reach, self.up, self.child, numbers)
 
         def one(up: Array, row: Array, child: Array, some: Array | None) -> Array:
             return reach_at(transitions, action_reach, up, row, child, self.renumbers, some)
 
-        return jax.vmap(one)(self.up, self.row, self.child, numbers)
+        def looked_up() -> Array:
+            return jax.vmap(one)(self.up, self.row, self.child, numbers)
+
+        return fused_or(search, transitions, action_reach.dtype, fused, looked_up)
+
+    def put(
+        self,
+        search: GrowingSearch,
+        growth: Growth,
+        values: Array,
+        found: Array,
+        numbers: Array | None = None,
+    ) -> Array:
+        """Returns float [I, 2, C + 1, H], values with those of leaves [T, 2, N] in them.
+
+        Those are of private states int32 [T, 2, N], if given, and the others are worth 0.
+        """
+        transitions = search.model.transitions(growth.store)
+
+        def fused() -> Array:
+            return fused_put(search, growth, values, found, numbers, self.into, self.child)
+
+        def scattered() -> Array:
+            every = found
+            if numbers is not None:
+                each = jnp.arange(len(found))[:, None, None], jnp.arange(2)[:, None], numbers
+                every = jnp.zeros((*found.shape[:2], values.shape[-1]), found.dtype)
+                every = every.at[each].set(found)
+            return values.at[self.into, :, self.child].set(every, mode="drop")
+
+        return fused_or(search, transitions, values.dtype, fused, scattered)
+
+
+class Group(NamedTuple):
+    """Leaves with a program of their own.
+
+    Attributes:
+        leaf: int32 [L], codes as in `Growth`.
+        begin: int32 [], where they begin in it.
+        end: int32 [], and end.
+        size: see `Leaves`; static.
+        renumbers: see `Leaves`; static.
+    """
+
+    leaf: Array
+    begin: Array
+    end: Array
+    size: int | None = None
+    renumbers: bool | None = None
 
 
 def leaf_values(search: GrowingSearch, problem: SearchProblem, state: SearchState) -> SearchState:
@@ -84,17 +129,21 @@ def leaf_values(search: GrowingSearch, problem: SearchProblem, state: SearchStat
     transitions = search.model.transitions(growth.store)
 
     def one(leaves: Leaves, child_values: Array) -> Array:
+        numbers = None
         if state.known is not None:
             reach = leaves.reach(search, growth, state.action_reach)
             possible = transitions.possible[leaves.public]
             mass = jnp.where(possible, reach, 0).sum(-1)[:, ::-1, None]
             found = state.known.values[leaves.up, :, leaves.child] * mass
         else:
-            found = answers(search, problem, state, leaves, scaled_values)
+            found, numbers = answers(search, problem, state, leaves, scaled_values)
         found = found * transitions.factor[leaves.row, leaves.child][:, None, None]
-        return child_values.at[leaves.into, :, leaves.child].set(found, mode="drop")
+        return leaves.put(search, growth, child_values, found, numbers)
 
-    child_values = _over_leaves(transitions, growth, None, search.tile, one, state.child_values)
+    sizes = sizes_of(search.model, problem.value) if state.known is None else []
+    child_values = _over_leaves(
+        search, growth, jnp.int32(0), search.tile, sizes, one, state.child_values
+    )
     asked = growth.num_leaves if state.known is None else 0
     return state._replace(child_values=child_values, asked=state.asked + asked)
 
@@ -105,13 +154,10 @@ def answers(
     state: SearchState,
     leaves: Leaves,
     ask: Callable[[ValueFunction, PublicState, Array], Array],
-) -> Array:
-    """Returns float [T, 2, H], what the value function says of leaves.
+) -> tuple[Array, Array | None]:
+    """Returns (float [T, 2, N], what the value function says of leaves, int32 [T, 2, N]).
 
-    In a large game few private states are possible in most public states: of London's 199 stations
-    19 in the mean, at most 64 in 94 % of positions. Where the value function can pass over the
-    others, a program for the next larger of `SIZES` runs, chosen for a batch as a whole; on a CPU
-    only, since a GPU would wait for each choice. These programs find leaves prepared.
+    The second are private states, the possible ones among them; None if they are all.
 
     Args:
         search: options.
@@ -121,89 +167,112 @@ def answers(
         ask: (value function, public states [T], own reaches [T, 2, N]) -> float [T, 2, N], 0 where
             not possible.
     """
-    model, store = search.model, state.growth.store
-    transitions, public = model.transitions(store), leaves.public
-    sizes = sizes_of(model, problem.value)
-
-    def every() -> Array:
+    model, store, public = search.model, state.growth.store, leaves.public
+    value = with_prepared(search, problem, state, public, leaves.size)
+    if leaves.size is None:
         reach = leaves.reach(search, state.growth, state.action_reach)
-        value = problem.value if sizes else with_prepared(problem, state, public)
-        return ask(value, model.public_state(store, public), reach)
-
-    def few(size: int) -> Array:
-        assert isinstance(model, DescribesSome)
-        numbers = first_numbers(model, store, public, size)
-        reach = leaves.reach(search, state.growth, state.action_reach, numbers)
-        value = with_prepared(problem, state, public, size)
-        found = ask(value, model.public_state(store, public, numbers), reach)
-        at = jnp.minimum(places(model, store, public), size - 1)
-        found = jnp.take_along_axis(found, at, 2, mode="promise_in_bounds")
-        return jnp.where(transitions.possible[public], found, 0)
-
-    if not sizes:
-        return every()
-
-    def chosen() -> Array:
-        most = shared_max(transitions.possible[public].sum(-1).max())
-        number = sum((most > n).astype(jnp.int32) for n in sizes)
-        branches: list[Callable[[], Array]] = [*(functools.partial(few, n) for n in sizes), every]
-        found: Array = jax.lax.switch(number, branches)
-        return found
-
-    found: Array = jax.lax.platform_dependent(cpu=chosen, default=every)
-    return found
+        return ask(value, model.public_state(store, public), reach), None
+    assert isinstance(model, DescribesSome)
+    numbers = first_numbers(model, store, public, leaves.size)
+    reach = leaves.reach(search, state.growth, state.action_reach, numbers)
+    return ask(value, model.public_state(store, public, numbers), reach), numbers
 
 
 def _over_leaves(
-    transitions: Transitions,
+    search: GrowingSearch,
     growth: Growth,
-    first: Array | None,
+    first: Array,
+    tile: int,
+    sizes: Sequence[int],
+    one: Callable[[Leaves, T], T],
+    carry: T,
+) -> T:
+    """Returns the carry of a loop over the leaves from number `first` on, a tile at a time.
+
+    In a large game few private states are possible in most public states: of London's 199 stations
+    15 in the mean along random play. On a CPU, leaves with at most sizes[0] of them come first, in
+    a loop of their own, then those with at most sizes[1], and so on.
+    """
+    transitions = search.model.transitions(growth.store)
+    every = Group(growth.leaf, first, growth.num_leaves)
+
+    def sorted_() -> list[Group]:
+        if not sizes:
+            return [every]
+        leaf, begin = fused_sort(search, growth, first, sizes)
+        return [Group(leaf, begin[k], begin[k + 1], n) for k, n in enumerate([*sizes, None])]
+
+    def loops(groups: Sequence[Group]) -> T:
+        done = carry
+        for group in groups:
+            done = _over_group(search, growth, group, tile, one, done)
+        return done
+
+    def looped() -> T:
+        if not sizes and transitions.renumbers is None:
+            return loops([every])
+        found: T = jax.lax.platform_dependent(
+            cpu=lambda: loops(_groups(search, growth, first, sizes)),
+            default=lambda: loops([every]),
+        )
+        return found
+
+    return fused_or(search, transitions, transitions.factor.dtype, lambda: loops(sorted_()), looped)
+
+
+def _over_group(
+    search: GrowingSearch,
+    growth: Growth,
+    group: Group,
     tile: int,
     one: Callable[[Leaves, T], T],
     carry: T,
 ) -> T:
-    """Returns the carry of a loop over the leaves from number `first` on, a tile at a time."""
-    width, size = growth.num_children, len(growth.leaf)
-    leaf, late = growth.leaf, jnp.zeros_like(growth.num_leaves)
-    early = growth.num_leaves if first is None else growth.num_leaves - first
-    if transitions.renumbers is not None:
-        leaf, late = _parted(transitions, growth, first)
-        first, early = None, early - late
-    first_tiles, last_tiles = (shared_max((n + tile - 1) // tile) for n in (early, late))
+    """Returns the carry of a loop over some leaves."""
+    transitions, width = search.model.transitions(growth.store), growth.num_children
+    tile = at_once(tile, group.size)
+    renumbers = None if group.renumbers is None else jnp.bool_(group.renumbers)
 
     def some(t: Array, carry: T) -> T:
-        low, renumbers = t * tile, None
-        there = low + jnp.arange(tile) < early
-        if transitions.renumbers is not None:
-            renumbers = t >= first_tiles
-            low = jnp.where(renumbers, size - (t - first_tiles + 1) * tile, low)
-            there = jnp.where(renumbers, low + jnp.arange(tile) >= size - late, there)
-        if first is None:
-            codes = jax.lax.dynamic_slice_in_dim(leaf, low, tile)
-        else:
-            codes = leaf[jnp.minimum(first + low + jnp.arange(tile), size - 1)]
+        at = group.begin + t * tile + jnp.arange(tile)
+        codes = group.leaf[jnp.minimum(at, len(group.leaf) - 1)]
         up, child = codes // width, codes % width
         row = growth.row[up]
         public = jnp.maximum(transitions.child[row, child], 0)
-        into = jnp.where(there, up, len(growth.row))
-        return one(Leaves(up, child, row, public, into, renumbers), carry)
+        into = jnp.where(at < group.end, up, len(growth.row))
+        return one(Leaves(up, child, row, public, into, renumbers, group.size), carry)
 
-    return jax.lax.fori_loop(0, first_tiles + last_tiles, some, carry)
+    tiles = shared_max((group.end - group.begin + tile - 1) // tile)
+    return jax.lax.fori_loop(0, tiles, some, carry)
 
 
-def _parted(transitions: Transitions, growth: Growth, first: Array | None) -> tuple[Array, Array]:
-    """Returns the leaves from number `first` on in another order, and how many are at the end.
+def _groups(
+    search: GrowingSearch, growth: Growth, first: Array, sizes: Sequence[int]
+) -> list[Group]:
+    """Returns the leaves from number `first` on by how many private states are possible.
 
-    Those are the ones below rows that renumber private states; the others come first.
+    Where rows say so, they are also grouped by whether private states get new numbers.
     """
-    size = len(growth.leaf)
-    some = jnp.arange(size) < growth.num_leaves
-    if first is not None:
-        some &= jnp.arange(size) >= first
-    late = transitions.renumbers[growth.row[growth.leaf // growth.num_children]] & some
-    at = jnp.where(late, size - jnp.cumsum(late), jnp.cumsum(some & ~late) - 1)
-    at = jnp.where(some, at, size)
-    return jnp.zeros_like(growth.leaf).at[at].set(growth.leaf, mode="drop"), late.sum()
+    transitions, number = search.model.transitions(growth.store), jnp.arange(len(growth.leaf))
+    row = growth.row[growth.leaf // growth.num_children]
+    each: list[tuple[int | None, bool | None]] = [(n, None) for n in [*sizes, None]]
+    group = jnp.zeros(len(number), jnp.int32)
+    if sizes:
+        assert isinstance(search.model, DescribesSome)
+        public = transitions.child[row, growth.leaf % growth.num_children]
+        count = possible_count(search.model, growth.store)[public]
+        group = (count[:, None] > jnp.array(sizes)).sum(1)
+    if transitions.renumbers is not None:
+        group = 2 * group + transitions.renumbers[row]
+        each = [(n, does) for n, _ in each for does in (False, True)]
+    there = (number >= first) & (number < growth.num_leaves)
+    hit = (group == jnp.arange(len(each))[:, None]) & there
+    before = jnp.cumsum(hit, 1)
+    end = jnp.cumsum(before[:, -1])
+    begin = end - before[:, -1]
+    at = jnp.where(there, (hit * (begin[:, None] + before - 1)).sum(0), len(number))
+    leaf = jnp.zeros_like(growth.leaf).at[at].set(growth.leaf, mode="drop")
+    return [Group(leaf, begin[k], end[k], *kind) for k, kind in enumerate(each)]
 
 
 def ask_once(search: GrowingSearch, problem: SearchProblem, state: SearchState) -> SearchState:
@@ -219,7 +288,7 @@ def ask(
     """Returns the search with answers about the leaves from number `first` on."""
     growth, hands = state.growth, state.total.shape[-1]
     assert state.known is not None
-    transitions = search.model.transitions(growth.store)
+    sizes = sizes_of(search.model, problem.value)
     tile = search.tile if hands > 1 else min(search.tile, search.top or search.tile)
     sure = jnp.ones((tile, 2, 1), state.total.dtype)
 
@@ -232,10 +301,10 @@ def ask(
         return answered(leaves, known), count + (leaves.into < len(growth.row)).sum()
 
     def answered(leaves: Leaves, known: Known) -> Known:
-        at = leaves.into, slice(None), leaves.child
         if hands > 1:
-            found = answers(search, problem, state, leaves, normal)
-            return Known(known.values.at[at].set(found, mode="drop"), None)
+            found, numbers = answers(search, problem, state, leaves, normal)
+            return Known(leaves.put(search, growth, known.values, found, numbers), None)
+        at = leaves.into, slice(None), leaves.child
         asked = search.model.public_state(growth.store, leaves.public)
         found = jnp.where(asked.possible, problem.value(asked, sure), 0)
         values = known.values.at[at].set(found, mode="drop")
@@ -246,6 +315,6 @@ def ask(
         return Known(values, known.prior.at[at].set(given, mode="drop"))
 
     start = state.known, jnp.zeros_like(first)
-    known, count = _over_leaves(transitions, growth, first, tile, one, start)
+    known, count = _over_leaves(search, growth, first, tile, sizes, one, start)
     growth = growth._replace(fresh=first + count)
     return state._replace(known=known, growth=growth, asked=state.asked + count)

@@ -8,7 +8,6 @@ that keeping something of each would take more than it saves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -19,8 +18,8 @@ from jaxsolve.search.growing._state import GrowingSearch, SearchProblem, SearchS
 from jaxsolve.types import Array
 from jaxsolve.values import Prepares, ValueFunction, takes_few
 
-SIZES = (24, 72)
-"""Numbers of private states for which there are programs, see `answers`; of the last is kept."""
+SIZES = (6, 12, 24, 48, 72)
+"""Numbers of private states for which leaves have programs; what is prepared is of the last."""
 
 
 def sizes_of(model: PublicModel, value: ValueFunction) -> list[int]:
@@ -30,21 +29,31 @@ def sizes_of(model: PublicModel, value: ValueFunction) -> list[int]:
     return [n for n in SIZES if n < max(model.hands)]
 
 
+def at_once(tile: int, size: int | None) -> int:
+    """Returns leaves asked about at once, of which so many private states are; None for all.
+
+    More where these are few, so that a program has enough to do.
+    """
+    return tile if size is None else tile * min(max(SIZES) // size, 8)
+
+
 def first_numbers(model: DescribesSome, store: Any, public: Array, size: int) -> Array:
     """Returns int32 [T, 2, size], the first private states of each player, possible ones first."""
-    return _each(model, model.ranked(store).order, public)[..., :size]
+
+    def some(order: Array | None) -> Array:
+        if order is None:
+            return jnp.broadcast_to(jnp.arange(size), (len(public), size))
+        found = jax.vmap(lambda q: jax.lax.dynamic_slice(order, (q, 0), (1, size))[0])(public)
+        return found.astype(jnp.int32)
+
+    return jnp.stack([some(order) for order in model.ranked(store).order], 1)
 
 
-def places(model: DescribesSome, store: Any, public: Array) -> Array:
-    """Returns int32 [T, 2, H], where in that order each private state is."""
-    return _each(model, model.ranked(store).place, public)
-
-
-def _each(model: DescribesSome, lists: Sequence[Array | None], public: Array) -> Array:
-    """Returns int32 [T, 2, H], lists of some public states; of None the numbers themselves."""
-    hands = max(model.hands)
-    both = [jnp.arange(hands) if x is None else x[public].astype(jnp.int32) for x in lists]
-    return jnp.stack([jnp.broadcast_to(x, (len(public), hands)) for x in both], 1)
+def possible_count(model: DescribesSome, store: Any) -> Array:
+    """Returns int32 [Q], possible private states of the player who has most."""
+    counts = model.ranked(store).counts
+    found: Array = counts[model.hands.index(max(model.hands))]
+    return found
 
 
 def nothing_prepared(model: PublicModel, value: ValueFunction, store: Any) -> Any:
@@ -91,18 +100,24 @@ def with_children(
 
 
 def with_prepared(
-    problem: SearchProblem, state: SearchState, public: Array, size: int | None = None
+    search: GrowingSearch,
+    problem: SearchProblem,
+    state: SearchState,
+    public: Array,
+    size: int | None = None,
 ) -> ValueFunction:
     """Returns the value function, for which some public states are prepared.
 
     Args:
+        search: options.
         problem: what the search is about.
         state: the search.
         public: int32 [T], the public states.
-        size: the first private states that will be asked about; all if None.
+        size: the first private states that will be asked about; all if None, of which more may be
+            possible than are prepared.
     """
     value = problem.value
-    if state.prepared is None:
+    if state.prepared is None or (size is None and sizes_of(search.model, value)):
         return value
     assert isinstance(value, Prepares)
 

@@ -23,7 +23,7 @@ def action_reach_of(
     transitions = search.model.transitions(growth.store)
 
     def fused() -> Array:
-        return fused_down(transitions, growth, start, policy, action_reach)
+        return fused_down(search, growth, start, policy, action_reach)
 
     def looped() -> Array:
         return _looped(transitions, growth, start, policy, action_reach)
