@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,6 +14,9 @@ from jaxsolve.waiting import waiting
 
 BUFFER_BYTES = 1 << 30
 """Most memory for examples that are kept; while it trains, a run holds them up to three times."""
+
+SEARCH_BYTES = 1 << 30
+"""Most memory for searches side by side on a CPU, where few are as fast as many."""
 
 
 def train(
@@ -69,8 +72,13 @@ def train(
         resolver = growing_resolver(
             model, js.cfr_plus(2.0), simulations=simulations, root=root, top=top_of(rules)
         )
-        limits = {"resign_below": resign_below, "no_resign": 0.2, "max_moves": max_moves}
-        settings = chosen.self_play(episodes=episodes, solvers=episodes, fill=True, **limits)
+        limits: dict[str, Any] = {"resign_below": resign_below, "max_moves": max_moves}
+        if jax.default_backend() == "cpu":  # one alone where private states differ, as in London
+            most = max(1, SEARCH_BYTES // resolver.engine.search_bytes(root))
+            limits["abreast"] = 1 if len(set(model.hands)) > 1 else most
+        settings = chosen.self_play(
+            episodes=episodes, solvers=episodes, fill=True, no_resign=0.2, **limits
+        )
         source = learn.sound_self_play(resolver, settings)
     minibatch = min(chosen.minibatch, round(chosen.reuse * source.batch))
     # In a game such as London an example takes 60 kB.

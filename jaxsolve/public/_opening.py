@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jaxsolve.game import Game, HasLargestPayoff, HasPrivateStates, HasPublicFeatures
 from jaxsolve.public._pairs import DensePayoffs, DenseWeights
 from jaxsolve.public._transitions import Transitions
-from jaxsolve.public._worlds import Ends, Worlds, groups, lists, step_worlds
+from jaxsolve.public._worlds import Ends, Worlds, first_of, groups, lists, step_worlds
 from jaxsolve.types import Array, Status
 
 
@@ -154,7 +154,7 @@ def opened(game: Game, room: Room, scale: Array, here: Worlds) -> Opened:
         scale=jax.vmap(lambda x: scale_of(game, scale, x))(children),
         size=jnp.zeros((), jnp.int32),
     )
-    features = jax.vmap(lambda x: features_of(game, x))(children)
+    features = first_of(lambda x: features_of(game, x), factor > 0, children)
     return Opened(row, children, features, status)
 
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
 
+from jaxsolve.devices import shared_max
 from jaxsolve.game import Game
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
+
+T = TypeVar("T")
+
+BLOCK = 16
+"""Entries that `first_of` takes at once."""
 
 
 class Worlds(NamedTuple):
@@ -81,7 +88,7 @@ def step_worlds(
     alive = (place < legal.sum(1)[:, None]).reshape(-1)
     action = order.reshape(-1)
     states = jax.tree.map(lambda x: jnp.repeat(x, count, 0), here.states)
-    states = jax.vmap(game.step)(states, action)
+    states = first_of(game.step, alive, states, action)
     hand = jnp.repeat(here.hand, count, 0)
     place = jnp.tile(place, len(legal))
     weight = jnp.repeat(here.weight, count) * alive
@@ -140,6 +147,43 @@ def step_worlds(
         moved=jnp.stack(moved, 1),
         stuck=stuck,
     )
+
+
+def first_of(function: Callable[..., T], there: Array, *entries: Any) -> T:
+    """Returns what a function makes of entries with a leading axis E, of those that are there.
+
+    On a CPU they are taken a block at a time up to the last one, and what comes after that is 0. In
+    chess 218 moves have room, and some thirty are legal.
+
+    Args:
+        function: of one entry.
+        there: bool [E].
+        *entries: pytrees.
+    """
+    size = len(there)
+
+    def every() -> T:
+        return jax.vmap(function)(*entries)
+
+    def blocks() -> T:
+        blank = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(every))
+        last = jnp.max(jnp.where(there, jnp.arange(size) + 1, 0))
+
+        def one(number: Array, done: T) -> T:
+            at = jnp.minimum(number * BLOCK, size - BLOCK)  # the last block overlaps
+            some = jax.tree.map(lambda x: jax.lax.dynamic_slice_in_dim(x, at, BLOCK), entries)
+            return jax.tree.map(
+                lambda x, y: jax.lax.dynamic_update_slice_in_dim(x, y, at, 0),
+                done,
+                jax.vmap(function)(*some),
+            )
+
+        return jax.lax.fori_loop(0, shared_max((last + BLOCK - 1) // BLOCK), one, blank)
+
+    if size <= 2 * BLOCK:
+        return every()
+    found: T = jax.lax.platform_dependent(cpu=blocks, default=every)
+    return found
 
 
 def _seen(game: Game, states: Any) -> tuple[Array, Array]:

@@ -14,7 +14,7 @@ import games
 import jaxsolve as js
 from jaxsolve.public import PublicState, made_model, rules_model
 from jaxsolve.public._made import ALTERNATES
-from jaxsolve.search import Grown, growing_search, gt_cfr
+from jaxsolve.search import Grown, growing_resolver, growing_search, gt_cfr, resolving
 
 PAPER = js.cfr_plus().simultaneous()
 QUICK_TO_COMPILE = {"pgx:connect_four", "pgx:go_9x9", "pgx:othello", "pgx:tic_tac_toe"}
@@ -103,3 +103,31 @@ def test_players_move_in_turn_where_searches_rely_on_it(name: str) -> None:
         found = found[: int((found >= 0).sum())]
         assert len(found) > 4
         np.testing.assert_array_equal(found, np.arange(len(found)) % 2)
+
+
+def test_trees_that_are_kept_hold_no_positions() -> None:
+    """The next search starts at a position that is made of the last one: no tree need keep it."""
+    model, root = rules_model(games.load("pgx:tic_tac_toe"), hands=1, **ROOM)
+    engine = growing_resolver(model, PAPER, root=root, simulations=24).engine
+    start = resolving.init(engine, root)
+    state, found = jax.jit(
+        lambda key: resolving.search(engine, start, 0, worth, likely, key, alpha=0.5)
+    )(jax.random.key(3))
+    tree, growth = engine.tree(found), found.growth
+    assert tree.store is None
+    assert jax.tree.structure(engine.blank(root)) == jax.tree.structure(tree)
+    transitions = model.transitions(growth.store)
+    move = jax.jit(lambda state, child: resolving.advance(engine, state, tree, child))
+    for child in range(9):
+        first = move(state, jnp.int32(child))
+        below = model.root_of(growth.store, transitions.child[0, child])
+        jax.tree.map(np.testing.assert_array_equal, first.root, below)
+        # Where nothing is hidden a child's own reaches are those of the action that leads there.
+        np.testing.assert_allclose(first.ranges[0, 0], found.average[0, child, 0], atol=1e-6)
+        np.testing.assert_array_equal(first.promised, found.child_values[0, :, child])
+        known = move(first, jnp.int32(0))  # the tree goes on below what was opened
+        at = growth.opened[0, child]
+        assert bool(known.bound) == (at >= 0)
+        if at >= 0:
+            after = model.root_of(growth.store, transitions.child[growth.row[at], 0])
+            jax.tree.map(np.testing.assert_array_equal, known.root, after)

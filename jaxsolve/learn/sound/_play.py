@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from jaxsolve.public import PublicState, Transitions
 from jaxsolve.search.growing import Branches, GrowingEngine, Grown, ways_on
-from jaxsolve.search.resolving import ResolvingState, advance, at_root, choose, follow, init
+from jaxsolve.search.resolving import ResolvingState, advance, at_focus, choose, init
 from jaxsolve.tree import pick, take
 from jaxsolve.types import Array, PRNGKey, PyTree
 from jaxsolve.values import normalised
@@ -120,7 +120,7 @@ def fresh_episode(
         limits: how episodes begin and end.
     """
     tree, hands = engine.blank(root), engine.hands
-    actions, dtype = tree.action_reach.shape[2] - 1, tree.action_reach.dtype
+    actions, dtype = engine.options.model.num_actions, tree.child_values.dtype
     zero = jnp.zeros((), jnp.int32)
     entry = Trajectory(
         root=root,
@@ -210,16 +210,17 @@ def play(
     )
 
     mine, tree = jax.tree.map(lambda x: x[seat], episode.seats), engine.tree(found)
-    mine = follow(engine, at_root(mine), tree, mine.path_to_focus)
+    mine = at_focus(engine, mine, tree)
     seats, trees = jax.tree.map(
         lambda both, x: both.at[seat].set(x), (episode.seats, episode.trees), (mine, tree)
     )
-    seats = jax.vmap(lambda state, tree: advance(engine, state, tree, child))(seats, trees)
+    root = model.root_of(growth.store, transitions.child[row, child])
+    seats = jax.vmap(lambda state, tree: advance(engine, state, tree, child, root))(seats, trees)
     resigns, opening = _drawn(dealt, limits)
     # A tree of the last episode is not looked at: `at` says that there is none.
     fresh = jax.tree.map(lambda x: jnp.stack([x, x]), init(engine, start))
     after = Episode(
-        root=choose(ended, start, model.root_of(growth.store, transitions.child[row, child])),
+        root=choose(ended, start, root),
         pair=jnp.where(ended, deal(engine, start, odds.dtype, dealt), pair),
         played=jnp.where(ended, 0, episode.played + 1),
         seats=choose(ended, fresh, seats),

@@ -9,6 +9,7 @@ from jaxsolve.search.resolving._machine import Below as Below
 from jaxsolve.search.resolving._machine import ResolvingState as ResolvingState
 from jaxsolve.search.resolving._machine import SearchEngine as SearchEngine
 from jaxsolve.search.resolving._machine import advance as advance
+from jaxsolve.search.resolving._machine import at_focus as at_focus
 from jaxsolve.search.resolving._machine import at_root as at_root
 from jaxsolve.search.resolving._machine import choose as choose
 from jaxsolve.search.resolving._machine import follow as follow

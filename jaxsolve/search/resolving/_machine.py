@@ -54,7 +54,7 @@ class Below(NamedTuple):
     Attributes:
         inside: bool [], whether ranges and values are known there.
         at: int32 [], its number in the tree; -1 if the tree has no policy there.
-        root: the public state, for a search that starts there.
+        root: the public state, for a search that starts there; None where `step` makes it.
         ranges: float [2, H], own reaches under the policies that were found.
         values: float [2, H], counterfactual values, chance moves since the root divided out.
     """
@@ -91,7 +91,7 @@ class SearchEngine(Protocol):
 
     @property
     def step(self) -> Callable[[PyTree, Array], PyTree] | None:
-        """What gives a child of a public state, for a search that starts there without ranges.
+        """What gives a child of a public state, where searches start and trees need not keep it.
 
         None where searches may have to start above, as where something is hidden.
         """
@@ -183,8 +183,7 @@ def search(
     def once(state: ResolvingState, number: Any) -> tuple[ResolvingState, Any]:
         mine = None if key is None else engine.key_of(key, number)
         found = engine.search(value, prior, subgame_of(state, seat, alpha), mine)
-        tree = engine.tree(found)
-        return follow(engine, at_root(state), tree, state.path_to_focus), found
+        return at_focus(engine, state, engine.tree(found)), found
 
     if engine.grows_at_focus:
         return once(state, 0)
@@ -208,7 +207,17 @@ def at_root(state: ResolvingState) -> ResolvingState:
     return state._replace(path_to_focus=blank, length=zero, at=zero)
 
 
-def advance(engine: SearchEngine, state: ResolvingState, tree: Any, child: Array) -> ResolvingState:
+def at_focus(engine: SearchEngine, state: ResolvingState, tree: Any) -> ResolvingState:
+    """Returns the state at the current public state in the tree of the search that began in it."""
+    start = at_root(state)
+    if engine.step is not None:  # the search began at the current public state
+        return start
+    return follow(engine, start, tree, state.path_to_focus)
+
+
+def advance(
+    engine: SearchEngine, state: ResolvingState, tree: Any, child: Array, after: PyTree = None
+) -> ResolvingState:
     """Returns the state after the game has moved on, whoever moved.
 
     Args:
@@ -216,12 +225,16 @@ def advance(engine: SearchEngine, state: ResolvingState, tree: Any, child: Array
         state: before.
         tree: of the player's last search, `engine.tree(found)`.
         child: int32 [], which child of the current public state follows.
+        after: the public state that it is, where that is known; `engine.step` is not asked then.
     """
     below = engine.below(tree, jnp.maximum(state.at, 0), child)
     inside = (state.at >= 0) & below.inside
     longer = state.path_to_focus.at[state.length].set(child, mode="drop")
-    after = ResolvingState(
-        root=choose(inside, below.root, state.root),
+    root = below.root
+    if engine.step is not None:
+        root = engine.step(state.root, child) if after is None else after
+    known = ResolvingState(
+        root=choose(inside, root, state.root),
         ranges=jnp.where(inside, below.ranges, state.ranges),
         promised=jnp.where(inside, below.values, state.promised),
         bound=state.bound | inside,
@@ -230,9 +243,9 @@ def advance(engine: SearchEngine, state: ResolvingState, tree: Any, child: Array
         at=jnp.where(inside, below.at, -1),
     )
     if engine.step is None:
-        return after
+        return known
     # From above, a child that the opponent soon leaves alone has averages of the first iterations.
-    return choose(inside, after, init(engine, engine.step(state.root, child)))
+    return choose(inside, known, init(engine, root))
 
 
 def follow(engine: SearchEngine, state: ResolvingState, tree: Any, path: Array) -> ResolvingState:
