@@ -205,14 +205,15 @@ ffi::Error PutAll(int64_t first, int64_t second, F32 values, F32 found, S32 numb
 }
 
 ffi::Error SortAll(int64_t first, int64_t second, ffi::Span<const int64_t> sizes, S32 leaf,
-                   S32 begin, S32 end, ffi::RemainingArgs tree, ffi::Result<S32> sorted,
-                   ffi::Result<S32> groups) {
-  const Part leaves(leaf, 1), begins(begin, 0), ends(end, 0), out(*sorted, 1), at(*groups, 1);
+                   S32 begin, S32 end, S32 count, ffi::RemainingArgs tree,
+                   ffi::Result<S32> sorted, ffi::Result<S32> groups) {
+  const Part leaves(leaf, 1), begins(begin, 0), ends(end, 0), counts(count, 1);
+  const Part out(*sorted, 1), at(*groups, 1);
   const auto& all = out.lead;
   std::memset(sorted->typed_data(), 0, sorted->size_bytes());
   return Operands(tree, first, second).Each(all, [&](const auto& tree, int64_t b) {
     growing::Sort(tree, leaves.at<int32_t>(all, b), *begins.at<int32_t>(all, b),
-                  *ends.at<int32_t>(all, b), sizes.begin(), sizes.size(),
+                  *ends.at<int32_t>(all, b), counts.at<int32_t>(all, b), sizes.begin(), sizes.size(),
                   WritableInts(out, all, b), WritableInts(at, all, b));
   });
 }
@@ -279,6 +280,7 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxsolveSort, SortAll,
                                   .Arg<S32>()  // leaves
                                   .Arg<S32>()  // the first one
                                   .Arg<S32>()  // the one after the last
+                                  .Arg<S32>()  // of public states, what sizes are compared with
                                   .RemainingArgs()
                                   .Ret<S32>()    // sorted
                                   .Ret<S32>());  // where groups begin

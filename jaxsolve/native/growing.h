@@ -287,16 +287,16 @@ void Put(const Tree<Code>& t, const float* found, const int32_t* numbers, int64_
   }
 }
 
-// Sorts leaves [first, last) by the number of possible private states: those with at most sizes[0],
+// Sorts leaves [first, last) by the count of their public states: those with at most sizes[0],
 // those with at most sizes[1], and so on, then the others. `begin` [sizes + 2]: where each group
 // begins in `sorted`.
 template <class Code>
 void Sort(const Tree<Code>& t, const int32_t* leaf, int64_t first, int64_t last,
-          const int64_t* sizes, int64_t many, int32_t* sorted, int32_t* begin) {
+          const int32_t* count, const int64_t* sizes, int64_t many, int32_t* sorted, int32_t* begin) {
   const auto group = [&](int32_t code) {
     const int64_t up = code / t.children, child = code % t.children;
     const int64_t q = t.child[t.row[up] * t.children + child];
-    return std::lower_bound(sizes, sizes + many, t.count[q]) - sizes;
+    return std::lower_bound(sizes, sizes + many, count[q]) - sizes;
   };
   std::vector<int32_t> at(many + 2, 0);
   for (int64_t k = first; k < last; ++k) ++at[group(leaf[k]) + 1];

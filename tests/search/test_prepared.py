@@ -16,7 +16,7 @@ import jaxsolve as js
 from jaxsolve import nets
 from jaxsolve.public import PublicState, hidden_piece_model, rules_model
 from jaxsolve.search import Grown, growing_search, gt_cfr
-from jaxsolve.search.growing import _prepared
+from jaxsolve.search.growing import _prepared, begin, grow
 from jaxsolve.types import Array, pytree
 from jaxsolve.values import Prepares
 
@@ -160,14 +160,51 @@ def test_features_are_looked_at_once(game: str, options: dict[str, int]):
     assert_same(searched(game, once, **options), searched(game, Again(once), **options))
 
 
-@pytest.mark.slow  # in the default suite test_few_private_states.py has programs of some sizes
-def test_of_some_private_states_a_program_takes_the_first(monkeypatch: pytest.MonkeyPatch):
-    """Of six stations four are kept, for programs of one, two and four; others look again."""
+@pytest.mark.parametrize("rows", [pytest.param(24, marks=pytest.mark.slow), 0.25])
+def test_rows_are_of_possible_private_states(rows: float, monkeypatch: pytest.MonkeyPatch):
+    """With room for all of them, and with so little that some public states are looked at again."""
     monkeypatch.setattr(_prepared, "SIZES", (1, 2, 4))
+    monkeypatch.setattr(_prepared, "PREPARED", (2,))
+    monkeypatch.setattr(_prepared, "ROWS", rows)
     net = net_of("hidden piece", "shared")
     model, root = MODELS["hidden piece"]
     store, _ = model.start(root, 17, jnp.float32)
     kept = _prepared.nothing_prepared(model, net, store)
+    assert kept is not None
     count = len(model.transitions(store).scale)
-    assert [x.shape for x in kept] == [(count, 4, 8), (count, 1, 8)]
+    many, one = kept.each
+    assert many.entries.shape == (int(rows * count) + 6, 8)
+    assert one.shape == (count, 1, 8)
     assert_same(searched("hidden piece", net), searched("hidden piece", Unprepared(net)))
+
+
+def test_public_states_are_kept_one_after_another():
+    """What is kept is what the network makes of each public state, as long as there is room."""
+    net = net_of("hidden piece", "shared")
+    model, root = MODELS["hidden piece"]
+    search = growing_search(model, js.cfr_plus().simultaneous(), simulations=24, tile=4)
+
+    def run(key: Array) -> Any:
+        state, problem = begin(search, net, root, jnp.ones((2, 6)), None, None, None)
+        return grow(search, problem, state, key, (), lambda state, log: log)[0]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_prepared, "PREPARED", (2,))
+        patch.setattr(_prepared, "ROWS", 0.25)
+        state = jax.jit(run)(jax.random.key(0))
+    store, kept = state.growth.store, state.prepared
+    counts = np.asarray(_prepared.possible_count(model, store))
+    first, (rows, _) = np.asarray(kept.begin), kept.each
+    right = net.prepare(model.public_state(store, jnp.arange(len(counts))))[0]
+    order = np.asarray(model.ranked(store).order[0])
+    end = 0
+    for q in np.flatnonzero(first >= 0):
+        assert first[q] == end
+        end += counts[q]
+        found = rows.entries[first[q] : end]
+        np.testing.assert_allclose(found, right[q, order[q, : counts[q]]], atol=1e-5)
+    assert int(kept.used) == end
+    assert 10 < end <= len(counts) // 4
+    there = np.unique(np.asarray(model.transitions(store).child[: int(state.growth.num_opened)]))
+    lost = [q for q in there if q >= 0 and first[q] < 0]
+    assert lost, "there was room for everything"

@@ -150,18 +150,18 @@ def fused_put(
 
 
 def fused_sort(
-    search: GrowingSearch, growth: Growth, first: Array, sizes: Sequence[int]
+    search: GrowingSearch, growth: Growth, first: Array, sizes: Sequence[int], counts: Array
 ) -> tuple[Array, Array]:
     """Returns (leaves by group, where each group begins and the last ends); see `_groups`.
 
-    Groups are those of at most sizes[0] possible private states, of at most sizes[1] and so on,
-    and the others.
+    Groups are those of public states that count at most sizes[0], at most sizes[1] and so on, and
+    the others.
     """
     shapes = [
         jax.ShapeDtypeStruct(growth.leaf.shape, jnp.int32),
         jax.ShapeDtypeStruct((len(sizes) + 2,), jnp.int32),
     ]
-    operands = growth.leaf, first, growth.num_leaves
+    operands = growth.leaf, first, growth.num_leaves, counts
     leaf, begin = _call(
         search, growth, native.SORT, shapes, {}, *operands, sizes=np.asarray(sizes, np.int64)
     )

@@ -17,10 +17,10 @@ from jaxsolve.devices import shared_max
 from jaxsolve.public import DescribesSome, PublicState
 from jaxsolve.search.growing._fused import fused_or, fused_put, fused_reach, fused_sort
 from jaxsolve.search.growing._prepared import (
+    Sized,
     at_once,
     first_numbers,
-    possible_count,
-    sizes_of,
+    sized,
     with_prepared,
 )
 from jaxsolve.search.growing._reach import reach_at
@@ -140,7 +140,7 @@ def leaf_values(search: GrowingSearch, problem: SearchProblem, state: SearchStat
         found = found * transitions.factor[leaves.row, leaves.child][:, None, None]
         return leaves.put(search, growth, child_values, found, numbers)
 
-    sizes = sizes_of(search.model, problem.value) if state.known is None else []
+    sizes = None if state.known is not None else sized(search, problem, state)
     child_values = _over_leaves(
         search, growth, jnp.int32(0), search.tile, sizes, one, state.child_values
     )
@@ -168,7 +168,7 @@ def answers(
             not possible.
     """
     model, store, public = search.model, state.growth.store, leaves.public
-    value = with_prepared(search, problem, state, public, leaves.size)
+    value = with_prepared(problem, state, public, leaves.size)
     if leaves.size is None:
         reach = leaves.reach(search, state.growth, state.action_reach)
         return ask(value, model.public_state(store, public), reach), None
@@ -183,24 +183,24 @@ def _over_leaves(
     growth: Growth,
     first: Array,
     tile: int,
-    sizes: Sequence[int],
+    sizes: Sized | None,
     one: Callable[[Leaves, T], T],
     carry: T,
 ) -> T:
     """Returns the carry of a loop over the leaves from number `first` on, a tile at a time.
 
     In a large game few private states are possible in most public states: of London's 199 stations
-    15 in the mean along random play. On a CPU, leaves with at most sizes[0] of them come first, in
-    a loop of their own, then those with at most sizes[1], and so on.
+    15 in the mean along random play. On a CPU, leaves of which a program for few private states can
+    be asked come first, in a loop of their own, then those of a program for more, and so on.
     """
     transitions = search.model.transitions(growth.store)
     every = Group(growth.leaf, first, growth.num_leaves)
 
     def sorted_() -> list[Group]:
-        if not sizes:
+        if sizes is None:
             return [every]
-        leaf, begin = fused_sort(search, growth, first, sizes)
-        return [Group(leaf, begin[k], begin[k + 1], n) for k, n in enumerate([*sizes, None])]
+        leaf, begin = fused_sort(search, growth, first, sizes.sizes, sizes.counts)
+        return [Group(leaf, begin[k], begin[k + 1], n) for k, n in enumerate([*sizes.sizes, None])]
 
     def loops(groups: Sequence[Group]) -> T:
         done = carry
@@ -209,7 +209,7 @@ def _over_leaves(
         return done
 
     def looped() -> T:
-        if not sizes and transitions.renumbers is None:
+        if sizes is None and transitions.renumbers is None:
             return loops([every])
         found: T = jax.lax.platform_dependent(
             cpu=lambda: loops(_groups(search, growth, first, sizes)),
@@ -247,21 +247,20 @@ def _over_group(
 
 
 def _groups(
-    search: GrowingSearch, growth: Growth, first: Array, sizes: Sequence[int]
+    search: GrowingSearch, growth: Growth, first: Array, sized: Sized | None
 ) -> list[Group]:
-    """Returns the leaves from number `first` on by how many private states are possible.
+    """Returns the leaves from number `first` on by the program that they are asked about by.
 
     Where rows say so, they are also grouped by whether private states get new numbers.
     """
     transitions, number = search.model.transitions(growth.store), jnp.arange(len(growth.leaf))
     row = growth.row[growth.leaf // growth.num_children]
+    sizes = [] if sized is None else sized.sizes
     each: list[tuple[int | None, bool | None]] = [(n, None) for n in [*sizes, None]]
     group = jnp.zeros(len(number), jnp.int32)
-    if sizes:
-        assert isinstance(search.model, DescribesSome)
+    if sized is not None:
         public = transitions.child[row, growth.leaf % growth.num_children]
-        count = possible_count(search.model, growth.store)[public]
-        group = (count[:, None] > jnp.array(sizes)).sum(1)
+        group = (sized.counts[public][:, None] > jnp.array(sizes)).sum(1)
     if transitions.renumbers is not None:
         group = 2 * group + transitions.renumbers[row]
         each = [(n, does) for n, _ in each for does in (False, True)]
@@ -288,7 +287,7 @@ def ask(
     """Returns the search with answers about the leaves from number `first` on."""
     growth, hands = state.growth, state.total.shape[-1]
     assert state.known is not None
-    sizes = sizes_of(search.model, problem.value)
+    sizes = sized(search, problem, state)
     tile = search.tile if hands > 1 else min(search.tile, search.top or search.tile)
     sure = jnp.ones((tile, 2, 1), state.total.dtype)
 
