@@ -132,6 +132,7 @@ def test_other_devices_have_the_loops():
 
 
 @needs_compiler
+@pytest.mark.slow  # compiles searches of boards with operators and without
 def test_games_that_are_over_leave_others_alone():
     """Agents search in all games of a batch, also in those that are over."""
     model, root = model_of("pgx:tic_tac_toe")

@@ -137,7 +137,7 @@ def test_a_network_says_the_same_of_what_is_prepared(game: str, body: str):
         pytest.param("mlp", {}, marks=pytest.mark.slow),
         pytest.param("resnet", {}, marks=pytest.mark.slow),
         pytest.param("shared", {}, marks=pytest.mark.slow),
-        ("shared", {"ask_every": 3}),
+        pytest.param("shared", {"ask_every": 3}, marks=pytest.mark.slow),
     ],
 )
 def test_a_search_is_that_of_a_network_that_looks_again(body: str, options: dict[str, int]):

@@ -94,7 +94,7 @@ def at_once(tile: int, size: int | None) -> int:
 
     More where these are few, so that a program has enough to do.
     """
-    return tile if size is None else tile * max(1, min(SIZES[-1] // size, 8))
+    return tile if size is None else tile * max(1, min(max(SIZES, default=1) // size, 8))
 
 
 def first_numbers(model: DescribesSome, store: Any, public: Array, size: int) -> Array:
