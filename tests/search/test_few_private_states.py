@@ -64,8 +64,16 @@ def compiled(sizes: tuple[int, ...], body: str, abreast: int, **options: Any) ->
         return jax.jit(jax.vmap(one) if abreast > 1 else lambda k: one(k[0])).lower(keys), keys
 
 
-@pytest.mark.parametrize(("abreast", "native"), [(1, "1"), (3, "0")])
-@pytest.mark.parametrize("options", [{}, {"ask_every": 3}])
+@pytest.mark.parametrize(
+    ("abreast", "native", "options"),
+    [
+        (1, "1", {}),
+        (3, "0", {"ask_every": 3}),
+        pytest.param(1, "1", {"ask_every": 3}, marks=pytest.mark.slow),
+        pytest.param(3, "0", {}, marks=pytest.mark.slow),
+        pytest.param(3, "1", {}, marks=pytest.mark.slow),
+    ],
+)
 def test_the_search_is_that_of_all_private_states(
     abreast: int, native: str, options: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ):

@@ -160,7 +160,8 @@ def test_features_are_looked_at_once(game: str, options: dict[str, int]):
     assert_same(searched(game, once, **options), searched(game, Again(once), **options))
 
 
-@pytest.mark.parametrize("rows", [pytest.param(24, marks=pytest.mark.slow), 0.25])
+@pytest.mark.slow  # in the default suite the rows themselves are looked at
+@pytest.mark.parametrize("rows", [24, 0.25])
 def test_rows_are_of_possible_private_states(rows: float, monkeypatch: pytest.MonkeyPatch):
     """With room for all of them, and with so little that some public states are looked at again."""
     monkeypatch.setattr(_prepared, "SIZES", (1, 2, 4))

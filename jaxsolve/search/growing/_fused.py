@@ -5,7 +5,7 @@ twenty operations take one to two microseconds each, for arrays of a few kilobyt
 `jaxsolve/native/growing.cc` do the same in one call, and pass over illegal pairs and, where a model
 `DescribesSome`, over private states that are not possible. They are for float32, solvers known by
 their coefficients and payoffs in blocks; all else, and every other device, takes the loops of
-`_reach`, `_update` and `_leaves`, which are what they are tested against.
+`_reach`, `_update` and `_groups`, which are what they are tested against.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ def nothing_prepared(model: PublicModel, value: ValueFunction, store: Any) -> Pr
         return None
     sizes = sizes_of(model, value)
     if sizes and jax.default_backend() != "cpu":
-        return None  # programs that pass over private states are for CPUs, see `_over_leaves`
+        return None  # programs that pass over private states are for CPUs, see `over_leaves`
     count, one = len(model.transitions(store).scale), jnp.zeros(1, jnp.int32)
 
     def shape(size: int | None) -> Any:
