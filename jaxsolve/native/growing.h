@@ -100,8 +100,7 @@ void Reach(const Tree<Code>& t, const float* action_reach, int64_t up, int64_t c
       for (int64_t i = 0; i < some; ++i) reach[i] = one(numbers[i]);
     } else {
       const auto possible = t.Possible(std::max<int64_t>(public_, 0), p);
-      for (int64_t i = 0; i < possible.size; ++i)
-        if (possible[i] < some) reach[possible[i]] = one(possible[i]);
+      for (int64_t i = 0; i < possible.size; ++i) reach[possible[i]] = one(possible[i]);
     }
   }
 }
@@ -159,11 +158,10 @@ void Pay(const Tree<Code>& t, const float* pay, int64_t actor, const int32_t* pa
       continue;
     }
     double sum = 0;
-    if (second == 1 && !others.list) sum = Dot(pay, waits, others.size);
     for (int64_t k = 0; k < others.size; ++k) {
       const int64_t g = others[k];
       const double unit = pay[g * second + h];
-      if (second > 1 || others.list) sum += unit * waits[g];
+      sum += unit * waits[g];
       theirs[g] += unit * acts[h];
     }
     gain[h] -= sum;

@@ -190,7 +190,7 @@ class HiddenPieceModel:
 
     def ranked(self, store: HiddenStore) -> Ranked:
         """See `DescribesSome`."""
-        return Ranked((store.order, None), (store.counts, None))
+        return Ranked(store.order, store.counts)
 
     def public_state(
         self, store: HiddenStore, public: Array, numbers: Array | None = None

@@ -115,16 +115,16 @@ class PublicModel(Protocol):
 
 
 class Ranked(NamedTuple):
-    """The private states of public states (Q of them), possible ones first.
+    """The private states of the player who has most, in public states (Q of them).
 
     Attributes:
-        order: int [Q, H] per player, the possible ones in their order, then the others; None for a
-            player whose private states stay where they are.
-        counts: int32 [Q] per player, how many are possible; or None.
+        order: int [Q, H], the possible ones in their order, then the others, with the type of
+            `Transitions.parents_of`.
+        counts: int32 [Q], how many are possible.
     """
 
-    order: tuple[Any, Any]
-    counts: tuple[Any, Any]
+    order: Array
+    counts: Array
 
 
 @runtime_checkable

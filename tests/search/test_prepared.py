@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from looks_again import LooksAgain
 
 import games
 import jaxsolve as js
@@ -38,17 +39,6 @@ def net_of(game: str, body: str) -> nets.Net:
     module = nets.ValueNetwork(8, 2, body=body, actions=model.num_actions)
     net = nets.make_net(model, module, jax.random.key(1), uniform_play=False)
     return net.replace(jax.tree.map(lambda x: 3 * x, net.params))
-
-
-@pytree
-@dataclasses.dataclass(frozen=True)
-class Unprepared:
-    """A network that is asked about features again and again."""
-
-    net: nets.Net
-
-    def __call__(self, state: PublicState, beliefs: Array) -> Array:
-        return self.net(state, beliefs)
 
 
 @pytree
@@ -142,7 +132,7 @@ def test_a_network_says_the_same_of_what_is_prepared(game: str, body: str):
 )
 def test_a_search_is_that_of_a_network_that_looks_again(body: str, options: dict[str, int]):
     net = net_of("hidden piece", body)
-    got, expected = (searched("hidden piece", x, **options) for x in (net, Unprepared(net)))
+    got, expected = (searched("hidden piece", x, **options) for x in (net, LooksAgain(net)))
     assert_same(got, expected)
 
 
@@ -176,7 +166,7 @@ def test_rows_are_of_possible_private_states(rows: float, monkeypatch: pytest.Mo
     many, one = kept.each
     assert many.entries.shape == (int(rows * count) + 6, 8)
     assert one.shape == (count, 1, 8)
-    assert_same(searched("hidden piece", net), searched("hidden piece", Unprepared(net)))
+    assert_same(searched("hidden piece", net), searched("hidden piece", LooksAgain(net)))
 
 
 def test_public_states_are_kept_one_after_another():
@@ -194,10 +184,10 @@ def test_public_states_are_kept_one_after_another():
         patch.setattr(_prepared, "ROWS", 0.25)
         state = jax.jit(run)(jax.random.key(0))
     store, kept = state.growth.store, state.prepared
-    counts = np.asarray(_prepared.possible_count(model, store))
+    counts = np.asarray(model.ranked(store).counts)
     first, (rows, _) = np.asarray(kept.begin), kept.each
     right = net.prepare(model.public_state(store, jnp.arange(len(counts))))[0]
-    order = np.asarray(model.ranked(store).order[0])
+    order = np.asarray(model.ranked(store).order)
     end = 0
     for q in np.flatnonzero(first >= 0):
         assert first[q] == end

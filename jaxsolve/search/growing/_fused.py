@@ -190,9 +190,7 @@ def _call(
     order, count = jnp.zeros((0, 0), parents.dtype), jnp.zeros(0, jnp.int32)
     first, second = model.hands
     if isinstance(model, DescribesSome):
-        most = int(second > first)
-        ranked = model.ranked(growth.store)
-        order, count = ranked.order[most], ranked.counts[most]
+        order, count = model.ranked(growth.store)
         assert order.dtype == parents.dtype
     tree = (
         *(growth.num_opened, growth.row, growth.public, growth.up, growth.step),

@@ -83,7 +83,7 @@ def sized(search: GrowingSearch, problem: SearchProblem, state: SearchState) -> 
     if not sizes:
         return None
     assert isinstance(model, DescribesSome)
-    counts = possible_count(model, state.growth.store)
+    counts = model.ranked(state.growth.store).counts
     if state.prepared is not None:
         counts = jnp.where(state.prepared.begin < 0, max(model.hands) + 1, counts)
     return Sized(sizes, counts)
@@ -94,26 +94,16 @@ def at_once(tile: int, size: int | None) -> int:
 
     More where these are few, so that a program has enough to do.
     """
-    return tile if size is None else tile * max(1, min(max(SIZES, default=1) // size, 8))
+    return tile if size is None else tile * max(1, min(SIZES[-1] // size, 8))
 
 
 def first_numbers(model: DescribesSome, store: Any, public: Array, size: int) -> Array:
     """Returns int32 [T, 2, size], the first private states of each player, possible ones first."""
-
-    def some(order: Array | None) -> Array:
-        if order is None:
-            return jnp.broadcast_to(jnp.arange(size), (len(public), size))
-        found = jax.vmap(lambda q: jax.lax.dynamic_slice(order, (q, 0), (1, size))[0])(public)
-        return found.astype(jnp.int32)
-
-    return jnp.stack([some(order) for order in model.ranked(store).order], 1)
-
-
-def possible_count(model: DescribesSome, store: Any) -> Array:
-    """Returns int32 [Q], possible private states of the player who has most."""
-    counts = model.ranked(store).counts
-    found: Array = counts[model.hands.index(max(model.hands))]
-    return found
+    order, few = model.ranked(store).order, jnp.arange(size)
+    first = jax.vmap(lambda q: jax.lax.dynamic_slice(order, (q, 0), (1, size))[0])(public)
+    both = [jnp.broadcast_to(few, first.shape)] * 2
+    both[model.hands.index(max(model.hands))] = first.astype(few.dtype)
+    return jnp.stack(both, 1)
 
 
 def nothing_prepared(model: PublicModel, value: ValueFunction, store: Any) -> Prepared | None:
@@ -176,7 +166,7 @@ def with_children(
         each = jax.tree.map(put, kept.each, _prepare(model, value, store, public, None))
         return state._replace(prepared=kept._replace(each=each))
     assert isinstance(model, DescribesSome)
-    counts = jnp.where(there, possible_count(model, store)[public], 0)
+    counts = jnp.where(there, model.ranked(store).counts[public], 0)
     ends, room = kept.used + jnp.cumsum(counts), int(len(kept.begin) * ROWS)
     fits = ends <= room
     begin = jnp.where(there & fits, ends - counts, -1)
