@@ -85,7 +85,7 @@ def fused_reach(
 ) -> Array:
     """Returns float [T, 2, N], own reaches at T leaves; see `reach_at`."""
     some = _no_numbers(up) if numbers is None else numbers
-    size = some.shape[-1] or max(search.model.hands)
+    size = some.shape[-1] or action_reach.shape[-1]
     shape = jax.ShapeDtypeStruct((len(up), 2, size), action_reach.dtype)
     found: Array = _call(search, growth, native.REACH, shape, {}, action_reach, up, child, some)
     return found
