@@ -2,12 +2,84 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from experiments._report import wilson
-from experiments.sog_connect_four._searches import PEERS
+from experiments.sog_connect_four._positions import known_values
+from experiments.sog_connect_four._searches import PEERS, SEARCHES, best_moves
+from jaxsolve import nets
+
+COLUMNS_SHOWN = (
+    "positions",
+    "search",
+    "sims",
+    "optimal_share",
+    "low",
+    "high",
+    "value_loss",
+    "count",
+    "ahead_muzero",
+    "error_muzero",
+    "ahead_gumbel",
+    "error_gumbel",
+    "seconds",
+)
+"""What tables show of a row."""
+
+UNIFORM = "uniform"
+"""Any legal move, for comparison."""
+
+
+def judged_searches(
+    net: nets.Net,
+    kinds: Mapping[str, Callable[[], np.ndarray]],
+    simulations: Sequence[int],
+    batch: int,
+    out: Path,
+    earlier: Sequence[dict[str, Any]],
+    say: Callable[[str], None],
+) -> Iterator[list[dict[str, Any]]]:
+    """Yields all rows so far, after each search and number of simulations.
+
+    Args:
+        net: what searches ask, both ways.
+        kinds: makes the positions of each kind, int32 [P, 42].
+        simulations: s of the points.
+        batch: searches side by side.
+        out: folder that exact values are kept in.
+        earlier: rows of a run that was stopped.
+        say: receives progress, a line at a time.
+    """
+    known = {(row["positions"], row["search"], row["sims"]): row for row in earlier}
+    rows: list[dict[str, Any]] = []
+    for kind, made in kinds.items():
+        positions = made()
+        values = known_values(positions, out / f"{kind}.npz")
+        for search, s in [(UNIFORM, 0), *((x, s) for s in simulations for x in SEARCHES)]:
+            names = SEARCHES.get(search, (search,))
+            if all((kind, name, s) in known for name in names):
+                rows.extend(known[kind, name, s] for name in names)
+                continue
+            if search != UNIFORM:
+                best_moves(search, net, s, positions[:1], batch)  # compiles
+            start = time.perf_counter()
+            if search == UNIFORM:
+                rng = np.random.default_rng(2)
+                moves = np.array([[rng.choice(np.flatnonzero(v < 9)) for v in values]])
+            else:
+                moves = best_moves(search, net, s, positions, batch)
+            seconds = round(time.perf_counter() - start, 2)
+            for name, played in zip(names, moves, strict=True):
+                row = {"positions": kind, "search": name, "sims": s, "seconds": seconds}
+                rows.append(judged(values, played) | row)
+                say(f"{kind}, {name}, s = {s}: {rows[-1]['optimal_share']:.3f} optimal")
+            compare(rows)
+            yield rows
 
 
 def judged(values: np.ndarray, moves: np.ndarray) -> dict[str, Any]:

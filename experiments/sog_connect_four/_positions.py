@@ -3,24 +3,55 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from experiments.sog_connect_four._board import COLUMNS, ROWS, connect_four, exact_values, replay
+from experiments.sog_connect_four._board import (
+    COLUMNS,
+    ROWS,
+    connect_four,
+    cut,
+    exact_values,
+    replay,
+)
 from experiments.sog_connect_four._searches import best_moves
 from jaxsolve import nets
 from jaxsolve.files import write_atomic
 from jaxsolve.tree import pick
 
-if TYPE_CHECKING:
-    from experiments.sog_connect_four._study import Settings
+
+def kinds(
+    net: nets.Net, count: int, out: Path, *, simulations: int, batch: int, seed: int
+) -> dict[str, Callable[[], np.ndarray]]:
+    """Returns what makes the positions of each kind, int32 [P, 42], one of each game.
+
+    Args:
+        net: plays the games of its own.
+        count: P.
+        out: folder that those games are kept in.
+        simulations: s of those games.
+        batch: searches side by side.
+        seed: of games, and of which positions they are cut at.
+    """
+
+    def own() -> np.ndarray:
+        path = out / "games.npz"
+        return own_games(net, count, path, simulations=simulations, batch=batch, seed=seed)
+
+    made = {"random": lambda: random_games(count, seed), "self-play": own}
+
+    def cut_of(games: Callable[[], np.ndarray]) -> Callable[[], np.ndarray]:
+        return lambda: cut(games(), np.random.default_rng(seed))
+
+    return {kind: cut_of(games) for kind, games in made.items()}
 
 
-def random_games(count: int) -> np.ndarray:
+def random_games(count: int, seed: int = 1) -> np.ndarray:
     """Returns int32 [G, 42], moves of uniform random games, -1 after the last."""
     game = connect_four()
 
@@ -36,22 +67,24 @@ def random_games(count: int) -> np.ndarray:
 
         return jax.lax.scan(step, game.init(), draws)[1]
 
-    return np.asarray(jax.jit(jax.vmap(one))(jax.random.split(jax.random.key(1), count)))
+    return np.asarray(jax.jit(jax.vmap(one))(jax.random.split(jax.random.key(seed), count)))
 
 
-def own_games(net: nets.Net, settings: Settings, path: Path) -> np.ndarray:
+def own_games(
+    net: nets.Net, count: int, path: Path, *, simulations: int, batch: int, seed: int
+) -> np.ndarray:
     """Returns int32 [G, 42], games of SoG(s, 1) against itself after four random moves.
 
     They are kept in a file, since they take minutes.
     """
+    settings = f"{count} games of SoG({simulations}, 1), {batch} at a time, seed {seed}"
     if path.exists():
         kept = np.load(path)
-        if kept["settings"] == str(settings):
+        if kept["settings"] == settings:
             return np.asarray(kept["games"])
     game = connect_four()
-    games = random_games(settings.positions).copy()
+    games = random_games(count, seed).copy()
     games[:, 4:] = -1
-    s = settings.train_sims
 
     @jax.jit
     def over(moves: Any) -> Any:
@@ -61,8 +94,8 @@ def own_games(net: nets.Net, settings: Settings, path: Path) -> np.ndarray:
         live = np.flatnonzero(~np.asarray(over(jnp.asarray(games))))
         if not len(live):
             break
-        games[live, ply] = best_moves("sog", net, s, games[live], settings.batch)[0]
-    keep(path, games=games, settings=np.asarray(str(settings)))
+        games[live, ply] = best_moves("sog", net, simulations, games[live], batch)[0]
+    keep(path, games=games, settings=np.asarray(settings))
     return games
 
 

@@ -34,35 +34,17 @@ from experiments.sog_connect_four._board import (
     PLANES,
     ROWS,
     board_model,
-    cut,
     exact_values,
 )
-from experiments.sog_connect_four._judged import compare, judged
+from experiments.sog_connect_four._figure import figure_of
+from experiments.sog_connect_four._judged import COLUMNS_SHOWN, judged_searches
 from experiments.sog_connect_four._mirror import both_ways, mirrored
-from experiments.sog_connect_four._positions import known_values, own_games, random_games
-from experiments.sog_connect_four._searches import SEARCHES, SOLVER, best_moves
+from experiments.sog_connect_four._positions import kinds
+from experiments.sog_connect_four._searches import SOLVER
 from jaxsolve import learn, nets
 from jaxsolve.search import growing_resolver
 
 RESULTS = Path(__file__).parent / "results"
-COLUMNS_SHOWN = (
-    "positions",
-    "search",
-    "sims",
-    "optimal_share",
-    "low",
-    "high",
-    "value_loss",
-    "count",
-    "ahead_muzero",
-    "error_muzero",
-    "ahead_gumbel",
-    "error_gumbel",
-    "seconds",
-)
-
-UNIFORM = "uniform"
-"""Any legal move, for comparison."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,7 +116,6 @@ def main(
     report = Report("sog_connect_four", quick, 0.0, rows, columns=COLUMNS_SHOWN)
     report.extra = {"settings": str(chosen), "complete": False}
     earlier, spent = report.earlier(out, same=("settings",))
-    known = {(r["positions"], r["search"], r["sims"]): r for r in earlier}
     begin -= spent
     exact_values(np.full((1, ROWS * COLUMNS), -1))  # the solver is missing before any work
     alone, curve = train(chosen, out, say)
@@ -144,39 +125,20 @@ def main(
         RESULTS.mkdir(parents=True, exist_ok=True)
         shutil.copy(out / "network.npz", RESULTS / f"network-{slug(device_name())}.npz")
     report.extra["training"] = curve
-    kinds: dict[str, Callable[[], np.ndarray]] = {
-        "random": lambda: random_games(chosen.positions),
-        "self-play": lambda: own_games(net, chosen, out / "games.npz"),
-    }
-    for kind, games in kinds.items():
-        positions = cut(games(), np.random.default_rng(1))
-        values = known_values(positions, out / f"{kind}.npz")
-        for search, s in [(UNIFORM, 0), *((x, s) for s in chosen.simulations for x in SEARCHES)]:
-            names = SEARCHES.get(search, (search,))
-            if all((kind, name, s) in known for name in names):
-                rows.extend(known[kind, name, s] for name in names)
-                continue
-            if search != UNIFORM:
-                best_moves(search, net, s, positions[:1], chosen.batch)  # compiles
-            start = time.perf_counter()
-            if search == UNIFORM:
-                rng = np.random.default_rng(2)
-                moves = np.array([[rng.choice(np.flatnonzero(v < 9)) for v in values]])
-            else:
-                moves = best_moves(search, net, s, positions, chosen.batch)
-            seconds = round(time.perf_counter() - start, 2)
-            for name, played in zip(names, moves, strict=True):
-                row = {"positions": kind, "search": name, "sims": s, "seconds": seconds}
-                rows.append(judged(values, played) | row)
-                say(f"{kind}, {name}, s = {s}: {rows[-1]['optimal_share']:.3f} optimal")
-            compare(rows)
-            report.seconds = time.perf_counter() - begin
-            report.save(out)
-            if record:
-                report.record(RESULTS)
+    positions = kinds(
+        net, chosen.positions, out, simulations=chosen.train_sims, batch=chosen.batch, seed=1
+    )
+    for found in judged_searches(
+        net, positions, chosen.simulations, chosen.batch, out, earlier, say
+    ):
+        rows[:] = found
+        report.seconds = time.perf_counter() - begin
+        report.save(out)
+        if record:
+            report.record(RESULTS)
     report.extra["complete"] = True
     report.seconds = time.perf_counter() - begin
-    report.save(out, figure=_figure(rows))
+    report.save(out, figure=figure_of(rows))
     if record:
         report.record(RESULTS)
     return report
@@ -233,29 +195,3 @@ def train(
         f"{last['searches_per_second']:.0f} searches a second, loss {last['loss']:.3g}"
     )
     return trained.net, trained.curve
-
-
-def _figure(rows: list[dict[str, Any]]) -> Any:
-    """Returns a figure: the share of optimal moves by simulations, a panel for each kind.
-
-    Rows of visits are in the table alone.
-    """
-    from matplotlib.figure import Figure
-
-    kinds = list(dict.fromkeys(row["positions"] for row in rows))
-    figure = Figure(figsize=(2 + 4 * len(kinds), 3.5), layout="constrained")
-    for axes, kind in zip(figure.subplots(1, len(kinds), squeeze=False)[0], kinds, strict=True):
-        for place, search in enumerate(SEARCHES):
-            mine = [r for r in rows if (r["positions"], r["search"]) == (kind, search)]
-            x = [r["sims"] * 1.08 ** (place - len(SEARCHES) / 2) for r in mine]  # beside each other
-            y = [r["optimal_share"] for r in mine]
-            ends = [[r["optimal_share"] - r["low"] for r in mine]]
-            ends.append([r["high"] - r["optimal_share"] for r in mine])
-            axes.errorbar(x, y, ends, fmt="o-", markersize=4, elinewidth=0.7, label=search)
-        axes.set(title=f"{kind} positions", xscale="log", xlabel="simulations")
-        sims = sorted({r["sims"] for r in rows if r["sims"]})
-        axes.set_xticks(sims, [str(s) for s in sims])
-        axes.minorticks_off()
-    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside right center")
-    figure.axes[0].set_ylabel("share of optimal moves, 95 % intervals")
-    return figure
