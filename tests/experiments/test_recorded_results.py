@@ -77,3 +77,18 @@ def test_the_table_of_spots_in_the_documentation_is_the_recorded_one():
     assert found["quiet"]
     text = (FOLDER.parent / "docs" / "holdem.md").read_text()
     assert markdown(bench_holdem.table(found["rows"])) in text
+
+
+@pytest.mark.parametrize("rows", recorded("connect_four_searches"))
+def test_warm_searches_of_connect_four_are_not_behind_those_of_mctx(rows: list[dict[str, Any]]):
+    """Beyond the interval, on positions that no option was chosen on; 64 simulations come to .95."""
+    mine = [r for r in rows if r["search"] == "sog, warm" and r["sims"] >= 16]
+    assert {(r["positions"], r["sims"]) for r in mine} == {
+        (kind, s) for kind in ("random", "self-play") for s in (16, 64, 256)
+    }
+    for row in mine:
+        assert row["count"] == 4000
+        for peer in ("muzero", "gumbel"):
+            assert row[f"ahead_{peer}"] + row[f"error_{peer}"] >= 0
+    shares = {(r["positions"], r["search"], r["sims"]): r["optimal_share"] for r in rows}
+    assert shares["random", "sog", 64] >= 0.95
