@@ -81,7 +81,7 @@ def test_the_table_of_spots_in_the_documentation_is_the_recorded_one():
 
 @pytest.mark.parametrize("rows", recorded("connect_four_searches"))
 def test_warm_searches_of_connect_four_are_not_behind_those_of_mctx(rows: list[dict[str, Any]]):
-    """Beyond the interval, on positions that no option was chosen on, and .95 with 64 simulations."""
+    """Beyond the interval, on positions that no option was chosen on; .95 with 64 simulations."""
     mine = [r for r in rows if r["search"] == "sog, warm" and r["sims"] >= 16]
     assert {(r["positions"], r["sims"]) for r in mine} == {
         (kind, s) for kind in ("random", "self-play") for s in (16, 64, 256)
