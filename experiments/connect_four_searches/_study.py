@@ -18,13 +18,16 @@ from experiments import sog_connect_four
 from experiments._report import Report
 from experiments.sog_connect_four._board import COLUMNS, ROWS, exact_values
 from experiments.sog_connect_four._figure import figure_of
-from experiments.sog_connect_four._judged import COLUMNS_SHOWN, judged_searches
+from experiments.sog_connect_four._judged import COLUMNS_SHOWN, judge_searches
 from experiments.sog_connect_four._mirror import both_ways
 from experiments.sog_connect_four._positions import kinds
 from jaxsolve import nets
 
 RESULTS = Path(__file__).parent / "results"
 NETWORK = Path(sog_connect_four.__file__).parent / "results" / "network-intel-xeon-2-cores.npz"
+BATCH = 50
+"""Searches side by side."""
+
 SEED = 101
 """Of games, and of which positions they are cut at; that of `sog_connect_four` is 1."""
 
@@ -55,12 +58,15 @@ def main(
     exact_values(np.full((1, ROWS * COLUMNS), -1))  # the solver is missing before any work
     out.mkdir(parents=True, exist_ok=True)
     net = both_ways(nets.load_net(NETWORK))
-    positions = kinds(net, count, out, simulations=32, batch=50, seed=SEED)
-    for found in judged_searches(net, positions, simulations, 50, out, earlier, say):
-        rows[:] = found
+
+    def save() -> None:
         report.seconds = time.perf_counter() - begin
         report.save(out)
+
+    made = kinds(net, count, out, simulations=32, batch=BATCH, seed=SEED)
+    judge_searches(rows, net, made, simulations, BATCH, out, earlier=earlier, after=save, say=say)
     report.extra["complete"] = True
+    save()
     report.save(out, figure=figure_of(rows))
     if record:
         report.record(RESULTS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,28 +35,32 @@ UNIFORM = "uniform"
 """Any legal move, for comparison."""
 
 
-def judged_searches(
+def judge_searches(
+    rows: list[dict[str, Any]],
     net: nets.Net,
     kinds: Mapping[str, Callable[[], np.ndarray]],
     simulations: Sequence[int],
     batch: int,
     out: Path,
+    *,
     earlier: Sequence[dict[str, Any]],
+    after: Callable[[], None],
     say: Callable[[str], None],
-) -> Iterator[list[dict[str, Any]]]:
-    """Yields all rows so far, after each search and number of simulations.
+) -> None:
+    """Adds the rows of all searches.
 
     Args:
+        rows: none yet.
         net: what searches ask, both ways.
         kinds: makes the positions of each kind, int32 [P, 42].
         simulations: s of the points.
         batch: searches side by side.
         out: folder that exact values are kept in.
         earlier: rows of a run that was stopped.
+        after: called when a search has new rows.
         say: receives progress, a line at a time.
     """
     known = {(row["positions"], row["search"], row["sims"]): row for row in earlier}
-    rows: list[dict[str, Any]] = []
     for kind, made in kinds.items():
         positions = made()
         values = known_values(positions, out / f"{kind}.npz")
@@ -79,7 +83,7 @@ def judged_searches(
                 rows.append(judged(values, played) | row)
                 say(f"{kind}, {name}, s = {s}: {rows[-1]['optimal_share']:.3f} optimal")
             compare(rows)
-            yield rows
+            after()
 
 
 def judged(values: np.ndarray, moves: np.ndarray) -> dict[str, Any]:

@@ -37,7 +37,7 @@ from experiments.sog_connect_four._board import (
     exact_values,
 )
 from experiments.sog_connect_four._figure import figure_of
-from experiments.sog_connect_four._judged import COLUMNS_SHOWN, judged_searches
+from experiments.sog_connect_four._judged import COLUMNS_SHOWN, judge_searches
 from experiments.sog_connect_four._mirror import both_ways, mirrored
 from experiments.sog_connect_four._positions import kinds
 from experiments.sog_connect_four._searches import SOLVER
@@ -125,22 +125,19 @@ def main(
         RESULTS.mkdir(parents=True, exist_ok=True)
         shutil.copy(out / "network.npz", RESULTS / f"network-{slug(device_name())}.npz")
     report.extra["training"] = curve
-    positions = kinds(
-        net, chosen.positions, out, simulations=chosen.train_sims, batch=chosen.batch, seed=1
-    )
-    for found in judged_searches(
-        net, positions, chosen.simulations, chosen.batch, out, earlier, say
-    ):
-        rows[:] = found
+
+    def save() -> None:
         report.seconds = time.perf_counter() - begin
         report.save(out)
         if record:
             report.record(RESULTS)
+
+    sims, batch = chosen.simulations, chosen.batch
+    made = kinds(net, chosen.positions, out, simulations=chosen.train_sims, batch=batch, seed=1)
+    judge_searches(rows, net, made, sims, batch, out, earlier=earlier, after=save, say=say)
     report.extra["complete"] = True
-    report.seconds = time.perf_counter() - begin
+    save()
     report.save(out, figure=figure_of(rows))
-    if record:
-        report.record(RESULTS)
     return report
 
 

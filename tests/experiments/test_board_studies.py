@@ -25,9 +25,9 @@ from experiments.sog_connect_four._board import (
     replay,
     root_of,
 )
-from experiments.sog_connect_four._judged import compare, judged
+from experiments.sog_connect_four._judged import UNIFORM, compare, judge_searches, judged
 from experiments.sog_connect_four._mirror import both_ways
-from experiments.sog_connect_four._positions import random_games
+from experiments.sog_connect_four._positions import keep, random_games
 from experiments.sog_scotland_yard import _matches, main
 from experiments.sog_scotland_yard._matches import Matches, Players, Point
 from experiments.sog_scotland_yard._settings import QUICK
@@ -204,3 +204,23 @@ def test_opponents_think_as_long_as_ours_and_no_longer_when_a_run_goes_on(
     assert kinds == [("PimBot", 2500, 8, True, 4), ("ISMCTS", 50, 8, True, 4)]
     monkeypatch.setattr(_matches, "seconds_of", lambda *_: 9.0)
     assert Matches(SMALL, tmp_path).equal_seconds(Path("none"), 0, 8, 4) == found
+
+
+def test_a_run_that_was_stopped_after_its_last_search_has_all_rows(tmp_path: Path):
+    """Nothing is judged again, and no row is lost."""
+    positions = cut(random_games(4), np.random.default_rng(3))
+    keep(tmp_path / "random.npz", positions=positions, values=np.ones((4, COLUMNS), np.int8))
+    earlier = [{"positions": "random", "search": UNIFORM, "sims": 0, "optimal_share": 0.5}]
+    rows: list[dict[str, Any]] = []
+    judge_searches(
+        rows,
+        None,  # type: ignore[arg-type]  # no search is left to ask it
+        {"random": lambda: positions},
+        (),
+        4,
+        tmp_path,
+        earlier=earlier,
+        after=lambda: pytest.fail("judged again"),
+        say=print,
+    )
+    assert rows == earlier
