@@ -302,10 +302,11 @@ class ScotlandYard:
         return jax.tree.map(lambda x, y: jnp.where(state.turn == 0, x, y), evader, detective)
 
     def public_features(self, state: State) -> Array:
-        """float [D S + D + 1 + (D + 1) K + 4]; for networks.
+        """float [D S + D + 1 + (D + 1) K + 4 + 2 G]; for networks.
 
         Stations of the detectives, whose turn, shares of the tickets left, of double moves left and
-        of the moves done, and which move of a double one is next.
+        of the moves done, which move of a double one is next, and moves until Mr X shows himself
+        and since he last did, G of each at most (`reveal_waits`).
         """
         return public_features(self.map, state)
 
@@ -319,7 +320,7 @@ class ScotlandYard:
         return len(self.map.detectives) * self.map.num_stations
 
     def private_features(self, state: State, numbers: Array | None = None) -> Array:
-        """float [2, N, 2 D + 8], what some or all stations are like for Mr X; not in the paper.
+        """float [2, N, 2 D + 12], what some or all stations are like for Mr X; not in the paper.
 
         The detectives' only private state has 0. See `station_features`.
         """

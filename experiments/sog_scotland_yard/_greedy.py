@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from experiments.sog_scotland_yard._outcomes import Seen, outcome_source
+from experiments.sog_scotland_yard._outcomes import Seen, ended, outcome_source
 from experiments.sog_scotland_yard._pimbot import greedy, memory_of
 from experiments.sog_scotland_yard._pimbot_parts import (
     board_of,
@@ -70,10 +70,9 @@ def greedy_games(
         some = jax.random.uniform(keys[2], (positions,)) * on.sum()
         worlds, possible = jax.tree.map(lambda x: x[some.astype(jnp.int32)], (worlds, possible))
         weight = possible / possible.sum(1, keepdims=True)
-        left = jnp.zeros(positions, jnp.int32)
-        outcome = jnp.broadcast_to(game.utility(end)[0], left.shape)
+        root = HiddenRoot(worlds, weight, jnp.zeros(positions, jnp.int32))
         number = worlds.stations[:, 0].astype(jnp.int32)
-        return Seen(HiddenRoot(worlds, weight, left), weight, number, outcome)
+        return jax.vmap(ended, (0, 0, 0, None))(root, weight, number, game.utility(end)[0])
 
     return outcome_source(
         model,

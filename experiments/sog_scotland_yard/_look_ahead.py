@@ -1,31 +1,26 @@
-"""Games of players who look one move ahead with the network, as examples for it.
+"""Players who look one move ahead with the network.
 
 Whoever acts opens the public state, asks the network what its children are worth at the beliefs
-that follow, and plays each action by the log odds of winning after it: a softmax of
-atanh(value) / temperature, that is sqrt(odds) ** (1 / temperature). Beliefs over the hidden number
-are exact: Mr X's policy is known for every station, not only for his own. Each player plays any
-legal move instead with some probability, which beliefs count, too. A game gives some of its public
-states, those in which a number is being shown included, with its outcome as the target of the
-station that Mr X was on.
-
-So values are of a policy that is better than the one before, learned as it changes (policy
-iteration); GT-CFR does the same with a tree. Not in the paper.
+that follow from even play, and plays each action by the log odds of winning after it: a softmax of
+atanh(value) / temperature, that is sqrt(odds) ** (1 / temperature). Not in the paper.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from experiments.sog_scotland_yard._outcomes import Seen, outcome_source
-from jaxsolve import devices, learn
 from jaxsolve.nets import Net
 from jaxsolve.public import HiddenPieceModel, HiddenRoot
 from jaxsolve.regret import normalise
-from jaxsolve.tree import pick
-from jaxsolve.types import Array, PRNGKey
+from jaxsolve.types import Array
+
+SIZES = ((6, 32), (16, 32), (6, 199))
+"""(Children, hidden numbers of each) that most public states of London get along with."""
 
 SUREST = 0.995
 """Values beyond it, of either sign, count as it: nobody's chance is less than 1 in 400."""
@@ -55,6 +50,10 @@ class Opened(NamedTuple):
         """float [A, H], all legal slots alike."""
         return self.legal / jnp.maximum(self.legal.sum(0), 1)
 
+    def worth(self, values: Array) -> Array:
+        """Returns float [A, H], to player 0, by values [C, H] of the children."""
+        return jnp.append(values, 0)[self.code] + self.payoff
+
     def below(self, flow: Array) -> Array:
         """Returns float [C, H], the sum of a flow [A, H] that comes to each child and number."""
         size = len(self.store.roots.left) - 1, flow.shape[1]
@@ -81,132 +80,73 @@ def opened(model: HiddenPieceModel, root: HiddenRoot) -> Opened:
     return Opened(store, actor, legal, code, ends, payoff)
 
 
+def asker(
+    model: HiddenPieceModel, net: Net, here: Opened, children: int, numbers: int
+) -> Callable[[Array], tuple[Array, Array, Array]]:
+    """Returns a function of what comes to each child and number, float [C, H].
+
+    It returns (float [C], the sum of it, float [C, H] and [C], what the network says of values of
+    either player at the beliefs that follow). Children are described once.
+
+    Args:
+        model: of the game.
+        net: asked.
+        here: the public state, opened.
+        children: there are at most.
+        numbers: possible in one of them at most.
+    """
+    counts, order = here.store.counts[1:], here.store.order[1:].astype(jnp.int32)
+    some = jnp.argsort(counts == 0, stable=True)[:children]
+    alone = jnp.broadcast_to(jnp.arange(numbers), (children, numbers))
+    each = order[some, :numbers] if numbers < len(order[0]) else alone
+    asked = model.public_state(here.store, 1 + some, jnp.stack([each, alone], 1))
+    prepared = net.prepare(asked)
+
+    def ask(flow: Array) -> tuple[Array, Array, Array]:
+        mass = flow.sum(1)
+        shares = flow / jnp.where(mass > 0, mass, 1)[:, None]
+        beliefs = jnp.stack([shares[some[:, None], each], (alone == 0).astype(flow.dtype)], 1)
+        worth = net.output(asked, beliefs, prepared).values
+        first = jnp.zeros_like(flow).at[some[:, None], each].set(worth[:, 0])
+        return mass, first, jnp.zeros_like(mass).at[some].set(worth[:, 1, 0])
+
+    return ask
+
+
+def sized(model: HiddenPieceModel, net: Net, here: Opened, run: Callable[[int, int], Any]) -> Any:
+    """Returns run(children, numbers) of `asker`, of the least of `SIZES` that is enough."""
+    most = model.num_children, model.hands[0]
+    sizes = [most]
+    if net.takes_few:
+        sizes = [(min(c, most[0]), min(n, most[1])) for c, n in (*SIZES, most)]
+    counts = here.store.counts[1:]
+    fits = [((counts > 0).sum() <= c) & (counts.max() <= n) for c, n in sizes]
+    return jax.lax.switch(
+        jnp.argmax(jnp.stack(fits)), [functools.partial(run, c, n) for c, n in sizes]
+    )
+
+
 def look_ahead(
-    model: HiddenPieceModel, net: Net, here: Opened, belief: Array, temperature: Array
+    ask: Callable[[Array], tuple[Array, Array, Array]],
+    here: Opened,
+    belief: Array,
+    temperature: Array,
 ) -> Array:
     """Returns float [A, H], the policy of who acts.
 
     Args:
-        model: of the game.
-        net: says what children are worth.
+        ask: of the public state; see `asker`.
         here: the public state, opened.
         belief: float [H], over the hidden number.
         temperature: float [2], of each player.
     """
     waits = here.actor == 1
     # Of player 1 each slot is a child; of player 0 children are what is seen of even play.
-    flow = here.below(belief * jnp.where(waits, here.legal, here.even))
-    mass = flow.sum(1)
-    first = flow / jnp.where(mass > 0, mass, 1)[:, None]
-    second = jnp.broadcast_to(jnp.arange(len(belief)) == 0, first.shape).astype(first.dtype)
-    asked = model.public_state(here.store, 1 + jnp.arange(len(mass)))
-    worth = net.output(asked, jnp.stack([first, second], 1)).values
-    mine = jnp.append(worth[:, 0], 0)[here.code] + here.payoff
+    mass, first, second = ask(here.below(belief * jnp.where(waits, here.legal, here.even)))
     child = here.code.min(1) // len(belief)  # of a slot of player 1's, whatever the number
-    theirs = jnp.append(mass * worth[:, 1, 0], 0)[child] - (belief * here.payoff).sum(1)
-    value = jnp.where(waits, theirs[:, None], mine)
+    theirs = jnp.append(mass * second, 0)[child] - (belief * here.payoff).sum(1)
+    value = jnp.where(waits, theirs[:, None], here.worth(first))
     odds = jnp.arctanh(jnp.clip(value, -SUREST, SUREST)) / temperature[here.actor]
     most = odds.max(0, where=here.legal, initial=-jnp.inf)
     odds = jnp.where(here.legal, jnp.exp(jnp.minimum(odds - most, 0)), 0)
     return normalise(odds, here.legal)
-
-
-class Ply(NamedTuple):
-    """A game under way.
-
-    Attributes:
-        seen: its public state; the outcome is 0 until the game is over.
-        on: bool [], it is not over.
-    """
-
-    seen: Seen
-    on: Array
-
-
-def play(
-    model: HiddenPieceModel,
-    net: Net,
-    root: HiddenRoot,
-    key: PRNGKey,
-    *,
-    temperature: Array,
-    noise: Array,
-) -> tuple[Array, Ply]:
-    """Returns the outcome of one game to player 0, and all of its public states [depth, ...].
-
-    Args:
-        model: of the game.
-        net: what both players ask.
-        root: where the game begins.
-        key: draws the number, and moves.
-        temperature: float [2].
-        noise: float [2], probability of any legal move.
-    """
-    hands = model.hands[0]
-
-    def step(ply: Ply, draw: Array) -> tuple[Ply, Ply]:
-        _, belief, number, _ = ply.seen
-        here = opened(model, ply.seen.root)
-        policy = look_ahead(model, net, here, belief, temperature)
-        stray = noise[here.actor]
-        policy = (1 - stray) * policy + stray * here.even
-        at = pick(policy[:, number], draw), number
-        child = jnp.minimum(here.code[at] // hands, model.num_children - 1)
-        flow = here.below(belief * policy)[child]
-        seen = Seen(
-            jax.tree.map(lambda x: x[1 + child], here.store.roots),
-            flow / jnp.where(flow.sum() > 0, flow.sum(), 1),
-            here.code[at] % hands,
-            here.payoff[at],
-        )
-        after = Ply(seen, ~here.ends[at])
-        return jax.tree.map(lambda x, y: jnp.where(ply.on, x, y), after, ply), ply
-
-    keys = jax.random.split(key)
-    number = pick(root.weight, jax.random.uniform(keys[0]))
-    belief = root.weight / root.weight.sum()
-    start = Ply(Seen(root, belief, number, jnp.zeros((), belief.dtype)), jnp.bool_(True))
-    end, plies = jax.lax.scan(step, start, jax.random.uniform(keys[1], (model.depth,)))
-    return end.seen.outcome, plies
-
-
-def look_ahead_games(
-    model: HiddenPieceModel,
-    root: HiddenRoot,
-    *,
-    games: int = 64,
-    positions: int = 16,
-    temperature: tuple[float, float] = (0.2, 0.05),
-    noise: tuple[float, float] = (0.05, 0.05),
-    abreast: int | None = 8,
-) -> learn.Source:
-    """Returns examples of values from games that are played for them, games x positions in a batch.
-
-    Args:
-        model: of the game.
-        root: where a game begins.
-        games: in a batch.
-        positions: of a game, drawn with replacement.
-        temperature: of each player.
-        noise: probability of any legal move, of each player.
-        abreast: games at a time.
-    """
-    sharp, stray = jnp.asarray(temperature), jnp.asarray(noise)
-
-    def played(net: Net, key: PRNGKey) -> Seen:
-        def one(number: Array) -> Seen:
-            first, second = jax.random.split(jax.random.fold_in(key, number))
-            outcome, plies = play(model, net, root, first, temperature=sharp, noise=stray)
-            some = jax.random.uniform(second, (positions,)) * plies.on.sum()
-            seen: Seen = jax.tree.map(lambda x: x[some.astype(jnp.int32)], plies.seen)
-            return seen._replace(outcome=jnp.broadcast_to(outcome, (positions,)))
-
-        return devices.vmap(one, abreast)(jnp.arange(games))
-
-    return outcome_source(
-        model,
-        played,
-        games=games,
-        positions=positions,
-        settings=f"one move ahead, temperatures {temperature}, noise {noise}",
-    )

@@ -1,4 +1,4 @@
-"""Positions of games and how the games ended, as examples of values."""
+"""Positions of games and what they were worth, as examples of values."""
 
 from __future__ import annotations
 
@@ -20,14 +20,29 @@ class Seen(NamedTuple):
     Attributes:
         root: the public state.
         belief: float [H], over the hidden number.
-        number: int32 [], the hidden one.
-        outcome: float [], of the game to player 0, in units of the largest payoff.
+        values: float [H], targets of player 0's values, in units of the largest payoff.
+        theirs: float [], target of player 1's only value.
+        weight: float [H], of each target of player 0's, with sum 1.
     """
 
     root: HiddenRoot
     belief: Array
-    number: Array
-    outcome: Array
+    values: Array
+    theirs: Array
+    weight: Array
+
+
+def ended(root: HiddenRoot, belief: Array, number: Array, outcome: Array) -> Seen:
+    """Returns a position whose target is how the game ended, for the number that was there.
+
+    Args:
+        root: the public state.
+        belief: float [H], over the hidden number.
+        number: int32 [], the hidden one.
+        outcome: float [], of the game to player 0, in units of the largest payoff.
+    """
+    there = (jnp.arange(len(belief)) == number).astype(belief.dtype)
+    return Seen(root, belief, outcome * there, -outcome, there)
 
 
 def outcome_source(
@@ -38,7 +53,7 @@ def outcome_source(
     positions: int,
     settings: str,
 ) -> learn.Source:
-    """Returns examples of values from games: an outcome is the target of the number that was there.
+    """Returns examples of values from games.
 
     Args:
         model: of the game.
@@ -56,13 +71,14 @@ def outcome_source(
         seen: Seen = jax.tree.map(lambda x: x.reshape(size, *x.shape[2:]), played(net, key))
         dtype = seen.belief.dtype
         alone = jnp.broadcast_to(numbers == 0, seen.belief.shape)
-        beliefs = jnp.stack([seen.belief, alone.astype(dtype)], 1)
-        met = jnp.stack([numbers == seen.number[:, None], alone], 1).astype(dtype)
-        worth = seen.outcome[:, None] * jnp.asarray([1.0, -1.0], dtype)
+        alone = alone.astype(dtype)
+        beliefs = jnp.stack([seen.belief, alone], 1)
+        worth = jnp.stack([seen.values, alone * seen.theirs[:, None]], 1)
+        weight = jnp.stack([seen.weight, alone], 1)
         policy = jnp.zeros((size, 0, len(numbers)), dtype)
-        examples = learn.Examples(
-            seen.root, beliefs, met * worth[..., None], policy, met, met[:, 0, 0]
-        )
+        # Nothing is learned of policies here; there is none.
+        nothing = jnp.zeros(size, dtype)
+        examples = learn.Examples(seen.root, beliefs, worth, policy, weight, nothing)
         return examples, state + games
 
     return learn.Source(

@@ -18,7 +18,13 @@ GREEDY_GAMES: dict[str, Any] = {"games": 128, "noise": 0.1}
 GREEDY_PLAN = {"minibatch": 512, "updates": 8, "buffer": 1 << 15, "learning_rate": 4e-3}
 """Of learning from them."""
 
-LOOK_GAMES: dict[str, Any] = {"games": 64, "temperature": (0.2, 0.05), "noise": (0.05, 0.05)}
+LOOK_GAMES: dict[str, Any] = {
+    "games": 64,
+    "temperature": (0.2, 0.05),
+    "noise": (0.05, 0.05),
+    "trace": 0.95,
+    "most": 2.0,
+}
 """Of `look_ahead_games`."""
 
 LOOK_PLAN = {"minibatch": 512, "updates": 8, "buffer": 1 << 15, "learning_rate": 1e-3}
@@ -43,8 +49,9 @@ class Settings:
             that has reached them stops there.
         train_sims: s while training.
         episodes: side by side; on a CPU their searches come one by one, which is faster.
-        p_td1: probability that an outcome becomes a target; 0 in the paper, which trains for long
-            enough to do without.
+        p_td1: probability that an outcome becomes a target; 0 in the paper, too.
+        learning_rate: of self-play. Ten times as much made the network worse, when what looks one
+            move ahead with it is measured.
         body: of the network. "mlp" has the paper's kind of input; "shared" is ours, one small
             network for all stations, which is also told how far detectives are from each.
         width: of the network.
@@ -63,15 +70,16 @@ class Settings:
     """
 
     game: str = "scotland_yard(board=london)"
-    greedy_steps: int = 768
+    greedy_steps: int = 256
     look_steps: int = 250
     steps: tuple[int, ...] = (0, 400, 1600, 6400)
     minutes: float = 45.0
     train_sims: int = 24
     episodes: int = 8
-    p_td1: float = 1.0
+    p_td1: float = 0.0
+    learning_rate: float = 1e-4
     body: str = "shared"
-    width: int = 32
+    width: int = 64
     layers: int = 2
     minibatch: int = 64
     buffer: int = 1 << 13

@@ -10,7 +10,7 @@ from typing import Any
 import jax
 
 from experiments.sog_scotland_yard._greedy import greedy_games
-from experiments.sog_scotland_yard._look_ahead import look_ahead_games
+from experiments.sog_scotland_yard._look_ahead_games import look_ahead_games
 from experiments.sog_scotland_yard._matches import Matches, players
 from experiments.sog_scotland_yard._settings import (
     GREEDY_GAMES,
@@ -76,7 +76,7 @@ def first_net(settings: Settings, out: Path) -> tuple[nets.Net, float]:
     )
     net = nets.make_net(here.model, module, jax.random.key(0), uniform_play=False)
     greedy = greedy_games(here.model, here.game, **GREEDY_GAMES)
-    abreast = 8 if on_cpu() else None
+    abreast = 1 if on_cpu() else None
     look = look_ahead_games(here.model, here.root, abreast=abreast, **LOOK_GAMES)
     seconds = 0.0
     for name, steps, source, options in (
@@ -134,6 +134,6 @@ def self_play_of(settings: Settings) -> tuple[learn.Source, learn.Plan]:
         minibatch=settings.minibatch,
         buffer=settings.buffer,
         updates=max(1, round(REUSE * source.batch / settings.minibatch)),
-        learning_rate=1e-3,
+        learning_rate=settings.learning_rate,
     )
     return source, plan

@@ -1,4 +1,4 @@
-"""Games of players who look one move ahead: beliefs, policies, and the value of uniform play."""
+"""Games of players who look one move ahead: beliefs, policies, and what positions are worth."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 
 import games
-import jaxsolve as js
 from experiments.sog_scotland_yard._look_ahead import (
+    SIZES,
     SUREST,
+    asker,
     look_ahead,
-    look_ahead_games,
     opened,
-    play,
+    sized,
 )
+from experiments.sog_scotland_yard._look_ahead_games import look_ahead_games, play, values_along
 from jaxsolve import nets
 from jaxsolve.public import HiddenRoot, hidden_piece_model
 
@@ -35,24 +36,26 @@ def chase() -> tuple[Any, Any, HiddenRoot, nets.Net]:
     return game, model, root, nets.make_net(model, module, jax.random.key(2), uniform_play=False)
 
 
-def played(count: int, noise: float) -> tuple[Any, Any, Any, nets.Net, Any, Any]:
+def played(
+    count: int, noise: float, temperature: Any = SHARP
+) -> tuple[Any, Any, nets.Net, Any, Any, Any]:
     game, model, root, net = chase()
     stray = jnp.full(2, noise)
 
     def one(key: Any) -> Any:
-        return play(model, net, root, key, temperature=SHARP, noise=stray)
+        return play(model, (net, net), root, key, temperature=temperature, noise=stray)
 
-    outcome, plies = jax.jit(jax.vmap(one))(jax.random.split(jax.random.key(0), count))
-    return game, model, root, net, outcome, plies
+    outcome, plies, backups = jax.jit(jax.vmap(one))(jax.random.split(jax.random.key(0), count))
+    return game, model, net, outcome, plies, backups
 
 
 def test_beliefs_are_what_is_left_of_games_that_look_alike():
     """Of games that show the same, the shares of the stations are the belief there."""
-    _, _, _, _, outcome, plies = played(4000, 0.1)
+    _, _, _, outcome, plies, _ = played(4000, 0.1)
     assert (np.abs(outcome) == 1).all()
-    np.testing.assert_allclose(plies.seen.belief.sum(-1)[plies.on], 1, rtol=1e-5)
+    np.testing.assert_allclose(plies.belief.sum(-1)[plies.on], 1, rtol=1e-5)
     ply, tried = 3, 0
-    belief, number = np.asarray(plies.seen.belief[:, ply]), np.asarray(plies.seen.number[:, ply])
+    belief, number = np.asarray(plies.belief[:, ply]), np.asarray(plies.number[:, ply])
     on = np.asarray(plies.on[:, ply])
     alike = np.round(belief, 5)
     for row in np.unique(alike[on], axis=0):
@@ -66,18 +69,19 @@ def test_beliefs_are_what_is_left_of_games_that_look_alike():
 
 def test_policies_are_those_of_what_the_network_says_of_each_child():
     """Against the network asked about states of the rules, one at a time."""
-    game, model, _, net, _, plies = played(64, 0.1)
+    game, model, net, _, plies, _ = played(64, 0.1)
 
     @jax.jit
     def look(root: HiddenRoot, belief: Any) -> tuple[Any, Any]:
         here = opened(model, root)
-        return look_ahead(model, net, here, belief, SHARP), here.legal
+        ask = asker(model, net, here, model.num_children, model.hands[0])
+        return look_ahead(ask, here, belief, SHARP), here.legal
 
     seen = set()
     for index in range(64):
         ply = index % plies.on.shape[1]
-        here, on = jax.tree.map(lambda x, i=index, n=ply: x[i, n], plies)
-        if not bool(on) or int(here.root.left):
+        here = jax.tree.map(lambda x, i=index, n=ply: x[i, n], plies)
+        if not bool(here.on) or int(here.root.left):
             continue
         found, legal = look(here.root, here.belief)
         actor, belief = int(game.actor(here.root.state)), np.asarray(here.belief)
@@ -158,16 +162,90 @@ def worth_to_detectives(
     return found
 
 
-def test_with_nothing_but_noise_outcomes_are_those_of_uniform_play():
-    game, model, root, net = chase()
-    source = look_ahead_games(model, root, games=2000, positions=4, noise=(1.0, 1.0), abreast=None)
+def test_values_along_games_are_what_games_are_worth():
+    """With all of the correction, on the average: of the station that Mr X was on, and of others.
+
+    So it is for later positions, of games that look alike until then.
+    """
+    game, _, _, outcome, plies, backups = played(6000, 0.0, jnp.array([2.0, 2.0]))
+    outcome = np.asarray(outcome)
+    values = jax.vmap(lambda on, each: values_along(on, each, 1.0, np.inf))(plies.on, backups)
+    cut = jax.vmap(lambda on, each: values_along(on, each, 0.0, 1.0))(plies.on, backups)
+    np.testing.assert_array_equal(cut[plies.on], backups.values[plies.on])
+    tried = 0
+    for ply in (0, 1, 2):
+        state = plies.root.state
+        shown = state.stations[:, ply, 1:], state.tickets[:, ply].reshape(6000, -1)
+        told = jnp.concatenate([*shown, plies.root.left[:, ply, None]], 1)
+        alike = np.concatenate([np.round(plies.belief[:, ply], 5), told], 1)
+        for row in np.unique(alike, axis=0):
+            here = np.asarray(plies.on[:, ply]) & (alike == row).all(1)
+            for number in np.flatnonzero(row[: game.map.num_stations] > 0):
+                there = here & (np.asarray(plies.number[:, ply]) == number)
+                if there.sum() < 300:
+                    continue
+                mine, met = np.asarray(values[here, ply, number]), outcome[there]
+                error = np.hypot(mine.std() / here.sum() ** 0.5, met.std() / there.sum() ** 0.5)
+                assert mine.mean() == pytest.approx(met.mean(), abs=4.5 * error + 2 / there.sum())
+                tried += met.std() > 0.05
+    assert tried >= 3
+
+
+def test_few_children_and_few_stations_are_enough():
+    """In London, of a network of stations: what is possible alone is asked about."""
+    game: Any = games.load("scotland_yard(board=london)")
+    model, root = hidden_piece_model(game)
+    module = nets.ValueNetwork(8, 2, "shared", skip=game.num_placed)
+    net = nets.make_net(model, module, jax.random.key(2), uniform_play=False)
+    noise = jnp.full(2, 0.1)
+
+    def one(key: Any) -> Any:
+        return play(model, (net, net), root, key, temperature=SHARP, noise=noise)
+
+    _, plies, _ = jax.jit(one)(jax.random.key(0))
+
+    @jax.jit
+    def both(root: HiddenRoot, belief: Any) -> Any:
+        here = opened(model, root)
+
+        def look(children: int, numbers: int) -> Any:
+            return look_ahead(asker(model, net, here, children, numbers), here, belief, SHARP)
+
+        few = here.store.counts[1:].max() <= SIZES[0][1]
+        return sized(model, net, here, look), look(model.num_children, model.hands[0]), few
+
+    tried = 0
+    for ply in range(0, int(plies.on.sum()), 7):
+        here = jax.tree.map(lambda x, n=ply: x[n], plies)
+        found, want, few = both(here.root, here.belief)
+        np.testing.assert_allclose(found, want, atol=1e-5)
+        tried += bool(few)
+    assert tried >= 3
+
+
+def test_each_player_asks_a_network_of_their_own():
+    """The first move is Mr X's, so that it is worth what his network says of it."""
+    _, model, root, net = chase()
+    other = nets.make_net(model, net.module, jax.random.key(3), uniform_play=False)
+
+    def backups(players: tuple[nets.Net, nets.Net]) -> np.ndarray:
+        noise = jnp.zeros(2)
+        found = play(model, players, root, jax.random.key(0), temperature=SHARP, noise=noise)
+        return np.asarray(found[2].values)
+
+    mine, theirs, both = (backups(x) for x in ((net, net), (other, other), (net, other)))
+    np.testing.assert_array_equal(both[0], mine[0])
+    assert np.abs(both[0] - theirs[0]).max() > 1e-3
+    assert np.abs(both - mine).max() > 1e-3
+
+
+def test_examples_of_look_ahead_games():
+    _, model, root, net = chase()
+    source = look_ahead_games(model, root, games=200, positions=4, abreast=None)
     found, state = jax.jit(source.sample)(net, source.init(jax.random.key(0)), jax.random.key(1))
-    assert state == 2000
-    tree = js.compile(game)
-    want = js.expected_values(tree, js.uniform_policy(tree))[0]
-    met = found.value_weight[:, 0] > 0
-    assert (np.asarray(found.beliefs[:, 0])[np.asarray(met)] > 0).all()
+    assert state == 200
+    weight, belief = np.asarray(found.value_weight), np.asarray(found.beliefs)
+    np.testing.assert_allclose(weight.sum(-1), 1, rtol=1e-5)
+    assert (weight[belief > 0] > 0).all()
+    np.testing.assert_allclose((belief * np.asarray(found.values)).sum((1, 2)), 0, atol=1e-5)
     assert (np.asarray(found.public.left) > 0).any()  # a station that is being shown
-    each = jnp.where(met, found.values[:, 0], 0).sum(-1).reshape(2000, 4).mean(1)
-    error = float(each.std() / np.sqrt(2000))
-    assert float(each.mean()) == pytest.approx(float(want), abs=4 * error)

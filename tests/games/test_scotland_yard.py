@@ -244,17 +244,22 @@ def slow_features(game: games.ScotlandYard, state: State) -> np.ndarray:
                 if kind != "black":
                     walks[one].add(two)
 
-    def moves_from(start: int) -> list[int]:
+    @functools.cache
+    def moves_from(start: int, most: int = 8) -> list[int]:
         found, edge, step = {start: 0}, {start}, 0
         while edge:
             step += 1
             edge = {t for s in edge for t in walks[s]} - set(found)
             found |= dict.fromkeys(edge, step)
-        return [min(found.get(s, 8), 8) for s in range(size)]
+        return [min(found.get(s, most), most) for s in range(size)]
 
     at = [int(x) for x in state.stations[1:]]
     apart = [moves_from(d) for d in at]
     closest = [min(x[s] for x in apart) for s in range(size)]
+    # Moves of detectives before his next one do not count.
+    early = [0 < turn <= k + 1 for k in range(len(at))]
+    far = [moves_from(d, 99) for d in at]
+    due = [min(x[s] - e for x, e in zip(far, early, strict=True)) for s in range(size)]
     rows = []
     for s in range(size):
         ranked = sorted(x[s] for x in apart)
@@ -263,8 +268,18 @@ def slow_features(game: games.ScotlandYard, state: State) -> np.ndarray:
         safe = sum(closest[t] > 1 for t in near[s])
         free = sum(t not in at for t in near[s])
         ways = (safe / 5, safe == 0, free / 5, len(near[s]) / 5)
+
+        def paths(at: int, done: int, left: int) -> int:
+            """Ways of so many moves after each of which no detective can be there."""
+            if not left:
+                return 1
+            return sum(due[t] > done + 1 and paths(t, done + 1, left - 1) for t in near[at])
+
+        ahead = sum(min(max(due[t] - moves_from(s, 99)[t], 0), 2) for t in range(size))
+        counts = np.log1p([paths(s, 0, 2), paths(s, 0, 3), ahead]) / 4
         gone = (*(np.exp(-x) for x in ranked), np.exp(-mover), *(x / 8 for x in ranked))
-        rows.append([*gone, soon == 1, soon == 2, soon == 3, *ways])
+        late = (*ways, *counts, ahead / 50)
+        rows.append([*gone, soon == 1, soon == 2, soon == 3, *late])
     return np.array(rows, float)
 
 
@@ -293,3 +308,18 @@ def test_which_public_features_say_where_detectives_are():
     first, moved = game.public_features(before), game.public_features(after)
     assert (first[: game.num_placed] != moved[: game.num_placed]).sum() == 2 * 5
     np.testing.assert_array_equal(first[game.num_placed :], moved[game.num_placed :])
+
+
+def test_moves_until_and_since_mr_x_shows_himself():
+    game = games.load("scotland_yard(board=london)")
+    assert isinstance(game, games.ScotlandYard)
+    seen = [
+        game.public_features(game.init()._replace(moves=jnp.int8(moves)))[-12:].astype(int)
+        for moves in (0, 2, 3, 8, 23, 24)
+    ]
+    until, since = np.stack(seen).reshape(6, 2, 6).swapaxes(0, 1)
+    assert (until * np.arange(1, 7)).sum(1).tolist() == [3, 1, 5, 5, 1, 0]
+    assert (since * np.arange(6)).sum(1).tolist() == [0, 0, 0, 0, 5, 0]
+    assert since.sum(1).tolist() == [0, 0, 1, 1, 1, 1]
+    assert "reveals=[]" in (never := games.load("scotland_yard(board=london,reveals=[])")).name
+    assert len(never.public_features(never.init())) == len(game.public_features(game.init())) - 12
