@@ -54,6 +54,9 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=128)
     parser.add_argument("--game", default=Settings().game)
     options = parser.parse_args()
+    missing = [str(path) for path in options.networks if not path.is_file()]
+    if missing:
+        parser.error(f"no such file: {', '.join(missing)}")
     every = {str(path): nets.load_net(path) for path in options.networks}
     share = matcher(options.game, options.games)
     rows = {
