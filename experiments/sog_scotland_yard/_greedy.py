@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from experiments.sog_scotland_yard._outcomes import Seen, ended, outcome_source
+from experiments.sog_scotland_yard._outcomes import Seen, ended, positions_source
 from experiments.sog_scotland_yard._pimbot import greedy, memory_of
 from experiments.sog_scotland_yard._pimbot_parts import (
     board_of,
@@ -74,7 +74,7 @@ def greedy_games(
         number = worlds.stations[:, 0].astype(jnp.int32)
         return jax.vmap(ended, (0, 0, 0, None))(root, weight, number, game.utility(end)[0])
 
-    return outcome_source(
+    return positions_source(
         model,
         lambda _, key: jax.vmap(played)(jax.random.split(key, games)),
         games=games,

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from experiments.sog_scotland_yard._settings import on_cpu
 from jaxsolve.nets import Net
 from jaxsolve.public import HiddenPieceModel, HiddenRoot
 from jaxsolve.regret import normalise
@@ -114,11 +115,14 @@ def asker(
 
 
 def sized(model: HiddenPieceModel, net: Net, here: Opened, run: Callable[[int, int], Any]) -> Any:
-    """Returns run(children, numbers) of `asker`, of the least of `SIZES` that is enough."""
+    """Returns run(children, numbers) of `asker`, of the first of `SIZES` that is enough.
+
+    Of all children and numbers where the network needs them, and where programs do not run on a
+    CPU: there, side by side, games would run all sizes.
+    """
     most = model.num_children, model.hands[0]
-    sizes = [most]
-    if net.takes_few:
-        sizes = [(min(c, most[0]), min(n, most[1])) for c, n in (*SIZES, most)]
+    few = SIZES if net.takes_few and on_cpu() else ()
+    sizes = list(dict.fromkeys((min(c, most[0]), min(n, most[1])) for c, n in (*few, most)))
     counts = here.store.counts[1:]
     fits = [((counts > 0).sum() <= c) & (counts.max() <= n) for c, n in sizes]
     return jax.lax.switch(

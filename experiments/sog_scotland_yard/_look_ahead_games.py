@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 
 from experiments.sog_scotland_yard._look_ahead import asker, look_ahead, opened, sized
-from experiments.sog_scotland_yard._outcomes import Seen, outcome_source
+from experiments.sog_scotland_yard._outcomes import Seen, positions_source
 from jaxsolve import devices, learn
 from jaxsolve.nets import Net
 from jaxsolve.public import HiddenPieceModel, HiddenRoot
@@ -89,12 +89,15 @@ def play(
         here = opened(model, ply.root)
         stray = noise[here.actor]
 
+        def strayed(policy: Array) -> Array:
+            return (1 - stray) * policy + stray * here.even
+
         def moved(
             net: Net, children: int, numbers: int
         ) -> tuple[Array, Array, tuple[Array, Array, Array]]:
             ask = asker(model, net, here, children, numbers)
             best = look_ahead(ask, here, belief, temperature)
-            flow = here.below(belief * ((1 - stray) * best + stray * here.even))
+            flow = here.below(belief * strayed(best))
             return best, flow, ask(flow)
 
         ways = [
@@ -102,8 +105,7 @@ def play(
             for net in (players[:1] if players[0] is players[1] else players)
         ]
         best, flow, (mass, first, _) = jax.lax.switch(here.actor, ways)
-        policy = (1 - stray) * best + stray * here.even
-        at = pick(policy[:, number], draw), number
+        at = pick(strayed(best)[:, number], draw), number
         child = jnp.minimum(here.code[at] // hands, model.num_children - 1)
         there = (here.code // hands == child) & ~here.ends[at]
         share = 1 / jnp.where(mass[child] > 0, mass[child], 1)
@@ -200,6 +202,6 @@ def look_ahead_games(
         return devices.vmap(one, abreast)(jnp.arange(games))
 
     how = f"temperatures {temperature}, noise {noise}, trace {trace} up to {most}"
-    return outcome_source(
+    return positions_source(
         model, played, games=games, positions=positions, settings=f"one move ahead, {how}"
     )

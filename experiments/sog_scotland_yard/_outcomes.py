@@ -45,7 +45,7 @@ def ended(root: HiddenRoot, belief: Array, number: Array, outcome: Array) -> See
     return Seen(root, belief, outcome * there, -outcome, there)
 
 
-def outcome_source(
+def positions_source(
     model: HiddenPieceModel,
     played: Callable[[Net, PRNGKey], Seen],
     *,
@@ -53,7 +53,7 @@ def outcome_source(
     positions: int,
     settings: str,
 ) -> learn.Source:
-    """Returns examples of values from games.
+    """Returns examples of values from positions of games.
 
     Args:
         model: of the game.
@@ -70,8 +70,7 @@ def outcome_source(
     def sample(net: Net, state: Array, key: PRNGKey) -> tuple[learn.Examples, Array]:
         seen: Seen = jax.tree.map(lambda x: x.reshape(size, *x.shape[2:]), played(net, key))
         dtype = seen.belief.dtype
-        alone = jnp.broadcast_to(numbers == 0, seen.belief.shape)
-        alone = alone.astype(dtype)
+        alone = jnp.broadcast_to((numbers == 0).astype(dtype), seen.belief.shape)
         beliefs = jnp.stack([seen.belief, alone], 1)
         worth = jnp.stack([seen.values, alone * seen.theirs[:, None]], 1)
         weight = jnp.stack([seen.weight, alone], 1)

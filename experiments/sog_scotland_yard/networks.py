@@ -54,10 +54,14 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=128)
     parser.add_argument("--game", default=Settings().game)
     options = parser.parse_args()
-    missing = [str(path) for path in options.networks if not path.is_file()]
-    if missing:
-        parser.error(f"no such file: {', '.join(missing)}")
-    every = {str(path): nets.load_net(path) for path in options.networks}
+    if options.games < 1:
+        parser.error(f"--games: {options.games} is not a number of games")
+    try:
+        every = {str(path): nets.load_net(path) for path in options.networks}
+        for net in every.values():
+            net.check(players(options.game).model)
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
     share = matcher(options.game, options.games)
     rows = {
         name: {other: share(evader, detectives) for other, detectives in every.items()}
