@@ -217,10 +217,10 @@ def greedy(
 ) -> Array:
     """Returns int32 [], a slot: Mr X away from the closest detective, detectives towards him."""
     detectives = world.stations[1:].astype(jnp.int32)
-    away = board.distance[detectives][:, here.place].min(0)
+    away = board.distance[detectives[:, None], here.place].min(0)
     hidden = jnp.maximum(world.stations[0], 0).astype(jnp.int32)
     known = board.distance[here.place, hidden]
-    summed = (board.distance.astype(float) @ meant.astype(float))[here.place].astype(jnp.int32)
+    summed = (board.distance.astype(float)[here.place] @ meant.astype(float)).astype(jnp.int32)
     near = -jnp.where(seat == 0, summed, known)
     good = jnp.where(allowed, jnp.where(world.turn == 0, away, near), jnp.iinfo(jnp.int32).min)
     return pick((good == good.max()).astype(float) * allowed, draw)

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from games._scotland_yard_features import distances_of
-from games._scotland_yard_moves import joined_counts, slots_of, ways_of
+from games._scotland_yard_moves import joined_counts, ways_of
 from games.scotland_yard import CAUGHT, FREE, SINGLE, ScotlandYard
 from jaxsolve.types import Array
 
@@ -25,20 +25,18 @@ REDUCTION = 0.25
 
 
 class Board(NamedTuple):
-    """A map as arrays (S stations, A slots, K tickets).
+    """A map as arrays (S stations, K tickets).
 
     Attributes:
-        ticket: int32 [S, A], K where there is no connection.
-        place: int32 [S, A].
         joined: float [K, S, S].
+        beside: uint8 [K, W, S], the stations that a ticket joins to each, as bits.
         distance: int32 [S, S], moves of a detective between stations, tickets ignored.
         black: int, number of the black ticket; -1 where there is none.
         taxi_only: bool [S], stations that a taxi alone leaves.
     """
 
-    ticket: Array
-    place: Array
     joined: Array
+    beside: Array
     distance: Array
     black: int
     taxi_only: Array
@@ -48,9 +46,8 @@ def board_of(game: ScotlandYard) -> Board:
     """Returns the map of a game."""
     found = _board_of(game)
     return Board(
-        ticket=jnp.asarray(found.ticket),
-        place=jnp.asarray(found.place),
         joined=jnp.asarray(found.joined),
+        beside=jnp.asarray(found.beside),
         distance=jnp.asarray(found.distance),
         black=found.black,
         taxi_only=jnp.asarray(found.taxi_only),
@@ -61,7 +58,6 @@ def board_of(game: ScotlandYard) -> Board:
 def _board_of(game: ScotlandYard) -> Board:
     """Returns the map with arrays of NumPy, which may be kept while a program is traced."""
     here = game.map
-    slots = slots_of(here)
     joined = joined_counts(here)
     black = here.kinds.index("black") if "black" in here.kinds else -1
     ways = [k for k in range(len(here.kinds)) if k != black]
@@ -70,10 +66,9 @@ def _board_of(game: ScotlandYard) -> Board:
     if black >= 0:
         ferry = (joined[black] > near).any(1)
         taxi_only = ~joined[[k for k in ways if k]].any((0, 2)) & ~ferry
-    ticket: Any = slots.ticket
-    place: Any = slots.place
-    rest: Any = (joined, distances_of(here), black, taxi_only)
-    return Board(ticket, place, *rest)
+    beside: Any = np.packbits(joined > 0, axis=1)
+    rest: Any = (joined, beside, distances_of(here), black, taxi_only)
+    return Board(*rest)
 
 
 def taken_by(state: Any, size: int) -> Array:
@@ -99,7 +94,8 @@ def possible_after(board: Board, possible: Array, state: Any, shown: Array) -> A
     used, place = shown[0], shown[1]
     moved = (state.turn == 0) & (used < kinds)
     # Connections go both ways: those that lead to a station are those that leave it.
-    reached = (possible[board.place] & (board.ticket == used)).any(1) & ~taken_by(state, size)
+    bits = jnp.packbits(possible)[:, None] & board.beside[jnp.minimum(used, kinds - 1)]
+    reached = (bits > 0).any(0) & ~taken_by(state, size)
     reached = jnp.where(place >= 0, jnp.arange(size) == place, reached)
     left = possible & (jnp.arange(size) != place)
     return jnp.where(moved, reached, jnp.where(state.turn > 0, left, possible))

@@ -36,7 +36,7 @@ PATIENCE = 60
 
 LEAVES = "jaxsolve_leaves"
 DOWN, REACH, UP = "jaxsolve_down", "jaxsolve_reach", "jaxsolve_up"
-PUT, SORT = "jaxsolve_put", "jaxsolve_sort"
+PUT, ROWS, SORT = "jaxsolve_put", "jaxsolve_rows", "jaxsolve_sort"
 """Names of the operators in XLA."""
 
 OPERATORS = {
@@ -46,6 +46,7 @@ OPERATORS = {
         REACH: "JaxsolveReach",
         UP: "JaxsolveUp",
         PUT: "JaxsolvePut",
+        ROWS: "JaxsolveRows",
         SORT: "JaxsolveSort",
     },
 }

@@ -218,6 +218,25 @@ ffi::Error SortAll(int64_t first, int64_t second, ffi::Span<const int64_t> sizes
   });
 }
 
+ffi::Error RowsAll(F32 entries, S32 begin, Changed out) {
+  const Part from(entries, 2), begins(begin, 1), found(*out, 3);
+  const auto& all = found.lead;
+  const int64_t width = entries.dimensions().back(), lists = begins.size;
+  if (!found.size) return ffi::Error::Success();
+  const int64_t size = found.size / (lists * width), last = from.size / width - size;
+  int64_t searches = 1;
+  for (const int64_t many : all) searches *= many;
+  for (int64_t b = 0; b < searches; ++b) {
+    const float* rows = from.at<float>(all, b);
+    float* to = Writable(found, all, b);
+    for (int64_t k = 0; k < lists; ++k) {
+      const int64_t at = std::clamp<int64_t>(begins.at<int32_t>(all, b)[k], 0, last);
+      std::copy_n(rows + at * width, size * width, to + k * size * width);
+    }
+  }
+  return ffi::Error::Success();
+}
+
 auto Bound() { return ffi::Ffi::Bind().Attr<int64_t>("first").Attr<int64_t>("second"); }
 
 }  // namespace
@@ -273,6 +292,12 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxsolvePut, PutAll,
                                   .Arg<S32>()  // which children they are
                                   .RemainingArgs()
                                   .Ret<F32>());  // values
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxsolveRows, RowsAll,
+                              ffi::Ffi::Bind()
+                                  .Arg<F32>()    // rows
+                                  .Arg<S32>()    // where each list begins
+                                  .Ret<F32>());  // lists
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(JaxsolveSort, SortAll,
                               Bound()

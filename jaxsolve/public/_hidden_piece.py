@@ -199,17 +199,16 @@ class HiddenPieceModel:
         roots = jax.tree.map(lambda x: x[public], store.roots)
         flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[public.ndim :]), roots)
         features = jax.vmap(self._features)(flat)
-        possible, each = Possible(store.roots.weight)[public], None
+        possible, each = Possible(store.roots.weight), None
         if numbers is not None:
             each = numbers.reshape(-1, *numbers.shape[public.ndim :])
-            possible = jnp.take_along_axis(possible, numbers, -1, mode="promise_in_bounds")
         private = None
         if isinstance(self.game, HasPrivateFeatures):
             private = jax.vmap(self.game.private_features)(flat.state, each)
             private = private.reshape(*public.shape, *private.shape[1:]).astype(features.dtype)
         return PublicState(
             features=features.reshape(*public.shape, -1),
-            possible=possible,
+            possible=possible[public] if numbers is None else possible.among(public, numbers),
             scale=jnp.full(public.shape, self.rules.scale, roots.weight.dtype),
             subgame_class=jnp.full(public.shape, -1, jnp.int32),
             private=private,

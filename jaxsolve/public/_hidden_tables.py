@@ -55,6 +55,11 @@ class Possible:
         second = jnp.broadcast_to(jnp.arange(first.shape[-1]) == 0, first.shape)
         return jnp.stack([first, second], -2)
 
+    def among(self, public: Array, numbers: Array) -> Array:
+        """Returns bool [..., 2, N], of private states int32 [..., 2, N] of public states alone."""
+        first = self.weight[public[..., None], numbers[..., 0, :]] > 0
+        return jnp.stack([first, numbers[..., 1, :] == 0], -2)
+
 
 def as_table(lists: Any) -> tuple[Array, Array]:
     """Returns one of the lists of `Transitions` as (a table [T, ...], int32 [K], row of each)."""

@@ -12,8 +12,9 @@ import pytest
 
 import games
 import jaxsolve as js
-from jaxsolve import public
+from jaxsolve import native, public
 from jaxsolve.search import Gadget, Grown, growing_search, gt_cfr
+from jaxsolve.search.growing._fused import fused_rows
 from jaxsolve.types import Array
 
 PAPER = js.cfr_plus().simultaneous()
@@ -158,3 +159,19 @@ def test_games_that_are_over_leave_others_alone():
         np.testing.assert_array_equal(got.growth.row, right.growth.row)
         np.testing.assert_allclose(got.action_reach, right.action_reach, atol=1e-5)
         assert int(got.growth.num_opened) > 10
+
+
+@needs_compiler
+def test_lists_of_rows_are_slices_of_them():
+    assert native.available("growing")
+    rows = jnp.arange(60, dtype=jnp.float32).reshape(2, 10, 3)
+    begin = jnp.array([[0, 4, -1], [7, 9, 2]])  # the ends are clamped, as slices are
+
+    def sliced(rows: Array, begin: Array) -> Array:
+        return jax.vmap(lambda at: jax.lax.dynamic_slice_in_dim(rows, jnp.maximum(at, 0), 4))(begin)
+
+    for axes in ((0, 0), (None, 0)):
+        some = rows if axes[0] == 0 else rows[1]
+        found = jax.vmap(lambda x, at: fused_rows(x, at, 4), axes)(some, begin)
+        np.testing.assert_array_equal(found, jax.vmap(sliced, axes)(some, begin))
+    np.testing.assert_array_equal(fused_rows(rows[0], begin[1], 4), sliced(rows[0], begin[1]))

@@ -149,6 +149,14 @@ def fused_put(
     return new
 
 
+def fused_rows(entries: Array, begin: Array, size: int) -> Array:
+    """Returns float32 [T, size, W], lists of rows [P, W] that begin at int32 [T]."""
+    shape = jax.ShapeDtypeStruct((len(begin), size, entries.shape[1]), entries.dtype)
+    call = jax.ffi.ffi_call(native.ROWS, shape, vmap_method="expand_dims")
+    found: Array = call(entries, begin)
+    return found
+
+
 def fused_sort(
     search: GrowingSearch, growth: Growth, first: Array, sizes: Sequence[int], counts: Array
 ) -> tuple[Array, Array]:

@@ -165,7 +165,7 @@ def _over_group(
     def some(t: Array, carry: T) -> T:
         at = group.begin + t * tile + jnp.arange(tile)
         codes = group.leaf[jnp.minimum(at, len(group.leaf) - 1)]
-        up, child = codes // width, codes % width
+        up, child = jax.lax.div(codes, width), jax.lax.rem(codes, width)  # none is negative
         row = growth.row[up]
         public = jnp.maximum(transitions.child[row, child], 0)
         into = jnp.where(at < group.end, up, len(growth.row))

@@ -67,7 +67,7 @@ def answers(
             not possible.
     """
     model, store, public = search.model, state.growth.store, leaves.public
-    value = with_prepared(problem, state, public, leaves.size)
+    value = with_prepared(search, problem, state, public, leaves.size)
     if leaves.size is None:
         reach = leaves.reach(search, state.growth, state.action_reach)
         return ask(value, model.public_state(store, public), reach), None

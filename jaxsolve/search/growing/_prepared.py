@@ -18,6 +18,7 @@ import jax.numpy as jnp
 
 from jaxsolve.devices import shared_max
 from jaxsolve.public import DescribesSome, PublicModel, PublicState
+from jaxsolve.search.growing._fused import fused_or, fused_rows
 from jaxsolve.search.growing._rows import nothing
 from jaxsolve.search.growing._state import GrowingSearch, SearchProblem, SearchState
 from jaxsolve.types import Array
@@ -29,8 +30,8 @@ SIZES = (6, 12, 24, 48, 96)
 PREPARED = (24, 72)
 """Numbers of private states for which preparing has programs."""
 
-ROWS = 24
-"""Possible private states of a public state, in the mean, for which there are rows."""
+MEAN = 24
+"""Possible private states of a public state, in the mean, for which there is room."""
 
 
 class Rows(NamedTuple):
@@ -92,9 +93,10 @@ def sized(search: GrowingSearch, problem: SearchProblem, state: SearchState) -> 
 def at_once(tile: int, size: int | None) -> int:
     """Returns leaves asked about at once, of which so many private states are; None for all.
 
-    More where these are few, so that a program has enough to do.
+    More where these are few, so that a program has enough to do, and few enough in all that what
+    it passes from one operation to the next stays in the nearest caches.
     """
-    return tile if size is None else tile * max(1, min(SIZES[-1] // size, 8))
+    return tile if size is None else max(1, min(MEAN * tile // size, 2 * tile))
 
 
 def first_numbers(model: DescribesSome, store: Any, public: Array, size: int) -> Array:
@@ -133,7 +135,7 @@ def nothing_prepared(model: PublicModel, value: ValueFunction, store: Any) -> Pr
     def either(few: Any, many: Any) -> Array | Rows:
         if few.shape == many.shape:
             return by_public(few)
-        return Rows(jnp.zeros((int(count * ROWS) + sizes[-1], *few.shape[2:]), few.dtype))
+        return Rows(jnp.zeros((int(count * MEAN) + sizes[-1], *few.shape[2:]), few.dtype))
 
     each = jax.tree.map(either, shape(1), shape(sizes[-1]))
     return Prepared(each, jnp.full(count, -1, jnp.int32), jnp.zeros((), jnp.int32))
@@ -167,7 +169,7 @@ def with_children(
         return state._replace(prepared=kept._replace(each=each))
     assert isinstance(model, DescribesSome)
     counts = jnp.where(there, model.ranked(store).counts[public], 0)
-    ends, room = kept.used + jnp.cumsum(counts), int(len(kept.begin) * ROWS)
+    ends, room = kept.used + jnp.cumsum(counts), int(len(kept.begin) * MEAN)
     fits = ends <= room
     begin = jnp.where(there & fits, ends - counts, -1)
 
@@ -206,11 +208,16 @@ def with_children(
 
 
 def with_prepared(
-    problem: SearchProblem, state: SearchState, public: Array, size: int | None
+    search: GrowingSearch,
+    problem: SearchProblem,
+    state: SearchState,
+    public: Array,
+    size: int | None,
 ) -> ValueFunction:
     """Returns the value function, for which some public states are prepared.
 
     Args:
+        search: options.
         problem: what the search is about.
         state: the search.
         public: int32 [T], the public states.
@@ -225,10 +232,23 @@ def with_prepared(
     def some(x: Rows | Array) -> Array:
         if not isinstance(x, Rows):
             return x[public]
-        entries = x.entries
-        shape, zeros = (size, *entries.shape[1:]), [0] * (entries.ndim - 1)
-        return jax.vmap(lambda at: jax.lax.dynamic_slice(entries, (at, *zeros), shape))(
-            kept.begin[public]
+        assert size is not None
+        assert kept is not None
+        assert kept.begin is not None
+        entries, begin = x.entries, kept.begin[public]
+
+        def one(at: Array) -> Array:
+            return jax.lax.dynamic_slice_in_dim(entries, at, size)
+
+        if entries.ndim > 2:
+            return jax.vmap(one)(begin)
+        transitions = search.model.transitions(state.growth.store)
+        return fused_or(
+            search,
+            transitions,
+            entries.dtype,
+            lambda: fused_rows(entries, begin, size),
+            lambda: jax.vmap(one)(begin),
         )
 
     known = jax.tree.map(some, kept.each, is_leaf=_is_rows)
