@@ -182,23 +182,30 @@ def earlier_points(settings: Settings, match: Matches) -> list[Point]:
 
 
 def _figure(rows: list[dict[str, Any]], settings: Settings) -> Any:
-    """Returns a figure: wins by iterations of PimBot, ours with intervals, the paper's dashed."""
+    """Returns a figure: wins by iterations of PimBot, ours with intervals, the paper's dashed.
+
+    Of each search it shows the games of the network that was trained longest.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(5, 4), layout="constrained")
     axes = figure.subplots()
     last = max(row["train_steps"] for row in rows)
+    against = [r for r in rows if r["opponent"] == "PimBot" and not r["equal_seconds"]]
     shown = [(0, "none")]
     shown += [(s, how) for s in settings.simulations for how in ("sog", "sog, likeliest")]
-    for s, search in shown:
-        key = s, search, last if s else 0, "PimBot", False
-        fields = ("sims", "search", "train_steps", "opponent", "equal_seconds")
-        mine = [r for r in rows if tuple(r[field] for field in fields) == key]
+    for number, (s, search) in enumerate(shown):
+        mine = [r for r in against if (r["sims"], r["search"]) == (s, search)]
         if not mine:
             continue
-        x, y = [r["opponent_iterations"] for r in mine], np.array([r["win"] for r in mine])
+        step = max(r["train_steps"] for r in mine)
+        mine = [r for r in mine if r["train_steps"] == step]
+        # Side by side, so that intervals can be told apart.
+        x = [r["opponent_iterations"] * 1.06**number for r in mine]
+        y = np.array([r["win"] for r in mine])
         ends = [y - [r["low"] for r in mine], np.array([r["high"] for r in mine]) - y]
         name = f"SoG({s}, 1){search[3:]}" if s else "greedy moves"
+        name += f", step {step}" if s and step < last else ""
         axes.errorbar(x, y, np.maximum(ends, 0), fmt="o-", capsize=3, label=name)
     axes.plot(list(WIN_PAPER), list(WIN_PAPER.values()), "k--", label="SoG(400, 1), paper")
     axes.set(xscale="log", ylim=(0, 100), xlabel="PimBot's iterations", ylabel="wins in %")
