@@ -50,6 +50,13 @@ int64_t Size(Any buffer, int64_t from_the_end) {
   return sizes[sizes.size() - from_the_end];
 }
 
+// How many searches there are in a batch.
+int64_t Product(const std::vector<int64_t>& all) {
+  int64_t searches = 1;
+  for (const int64_t size : all) searches *= size;
+  return searches;
+}
+
 // The operands that all have after their own, in the order in which they come.
 struct Operands {
   Part opened, row, public_, up, step, actor, kind, child, legal, renumbers, order, count;
@@ -112,9 +119,7 @@ struct Operands {
   // Calls a function of (tree, number) for each search of a batch.
   template <class F>
   ffi::Error Each(const std::vector<int64_t>& all, F one) const {
-    int64_t searches = 1;
-    for (const int64_t size : all) searches *= size;
-    for (int64_t b = 0; b < searches; ++b) {
+    for (int64_t b = 0; b < Product(all); ++b) {
       if (code == ffi::S16) one(tree<int16_t>(all, b), b);
       else if (code == ffi::S32) one(tree<int32_t>(all, b), b);
       else return ffi::Error::InvalidArgument("lists must be int16 or int32");
@@ -224,9 +229,7 @@ ffi::Error RowsAll(F32 entries, S32 begin, Changed out) {
   const int64_t width = entries.dimensions().back(), lists = begins.size;
   if (!found.size) return ffi::Error::Success();
   const int64_t size = found.size / (lists * width), last = from.size / width - size;
-  int64_t searches = 1;
-  for (const int64_t many : all) searches *= many;
-  for (int64_t b = 0; b < searches; ++b) {
+  for (int64_t b = 0; b < Product(all); ++b) {
     const float* rows = from.at<float>(all, b);
     float* to = Writable(found, all, b);
     for (int64_t k = 0; k < lists; ++k) {

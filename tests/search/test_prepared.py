@@ -156,7 +156,7 @@ def test_rows_are_of_possible_private_states(rows: float, monkeypatch: pytest.Mo
     """With room for all of them, and with so little that some public states are looked at again."""
     monkeypatch.setattr(_prepared, "SIZES", (1, 2, 4))
     monkeypatch.setattr(_prepared, "PREPARED", (2,))
-    monkeypatch.setattr(_prepared, "MEAN", rows)
+    monkeypatch.setattr(_prepared, "ROWS", rows)
     net = net_of("hidden piece", "shared")
     model, root = MODELS["hidden piece"]
     store, _ = model.start(root, 17, jnp.float32)
@@ -181,7 +181,7 @@ def test_public_states_are_kept_one_after_another():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_prepared, "PREPARED", (2,))
-        patch.setattr(_prepared, "MEAN", 0.25)
+        patch.setattr(_prepared, "ROWS", 0.25)
         state = jax.jit(run)(jax.random.key(0))
     store, kept = state.growth.store, state.prepared
     counts = np.asarray(model.ranked(store).counts)

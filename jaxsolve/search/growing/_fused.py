@@ -150,11 +150,12 @@ def fused_put(
 
 
 def fused_rows(entries: Array, begin: Array, size: int) -> Array:
-    """Returns float32 [T, size, W], lists of rows [P, W] that begin at int32 [T]."""
-    shape = jax.ShapeDtypeStruct((len(begin), size, entries.shape[1]), entries.dtype)
+    """Returns float32 [T, size, ...], lists of rows [P, ...] that begin at int32 [T]."""
+    flat = entries.reshape(len(entries), -1)
+    shape = jax.ShapeDtypeStruct((len(begin), size, flat.shape[1]), flat.dtype)
     call = jax.ffi.ffi_call(native.ROWS, shape, vmap_method="expand_dims")
-    found: Array = call(entries, begin)
-    return found
+    found: Array = call(flat, begin)
+    return found.reshape(len(begin), size, *entries.shape[1:])
 
 
 def fused_sort(

@@ -11,6 +11,7 @@ public state after public state: in London 20 MB, where room for 72 of 199 stati
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -30,8 +31,11 @@ SIZES = (6, 12, 24, 48, 96)
 PREPARED = (24, 72)
 """Numbers of private states for which preparing has programs."""
 
-MEAN = 24
-"""Possible private states of a public state, in the mean, for which there is room."""
+ROWS = 24
+"""Possible private states of a public state, in the mean, for which there are rows."""
+
+TOGETHER = 24
+"""Private states asked about at once, for each leaf of a tile."""
 
 
 class Rows(NamedTuple):
@@ -96,7 +100,7 @@ def at_once(tile: int, size: int | None) -> int:
     More where these are few, so that a program has enough to do, and few enough in all that what
     it passes from one operation to the next stays in the nearest caches.
     """
-    return tile if size is None else max(1, min(MEAN * tile // size, 2 * tile))
+    return tile if size is None else max(1, min(TOGETHER * tile // size, 2 * tile))
 
 
 def first_numbers(model: DescribesSome, store: Any, public: Array, size: int) -> Array:
@@ -135,7 +139,7 @@ def nothing_prepared(model: PublicModel, value: ValueFunction, store: Any) -> Pr
     def either(few: Any, many: Any) -> Array | Rows:
         if few.shape == many.shape:
             return by_public(few)
-        return Rows(jnp.zeros((int(count * MEAN) + sizes[-1], *few.shape[2:]), few.dtype))
+        return Rows(jnp.zeros((int(count * ROWS) + sizes[-1], *few.shape[2:]), few.dtype))
 
     each = jax.tree.map(either, shape(1), shape(sizes[-1]))
     return Prepared(each, jnp.full(count, -1, jnp.int32), jnp.zeros((), jnp.int32))
@@ -169,7 +173,7 @@ def with_children(
         return state._replace(prepared=kept._replace(each=each))
     assert isinstance(model, DescribesSome)
     counts = jnp.where(there, model.ranked(store).counts[public], 0)
-    ends, room = kept.used + jnp.cumsum(counts), int(len(kept.begin) * MEAN)
+    ends, room = kept.used + jnp.cumsum(counts), int(len(kept.begin) * ROWS)
     fits = ends <= room
     begin = jnp.where(there & fits, ends - counts, -1)
 
@@ -233,30 +237,29 @@ def with_prepared(
         if not isinstance(x, Rows):
             return x[public]
         assert size is not None
-        assert kept is not None
-        assert kept.begin is not None
-        entries, begin = x.entries, kept.begin[public]
+        assert begin is not None
+        return _lists(search, state, x.entries, begin, size)
 
-        def one(at: Array) -> Array:
-            return jax.lax.dynamic_slice_in_dim(entries, at, size)
-
-        if entries.ndim > 2:
-            return jax.vmap(one)(begin)
-        transitions = search.model.transitions(state.growth.store)
-        return fused_or(
-            search,
-            transitions,
-            entries.dtype,
-            lambda: fused_rows(entries, begin, size),
-            lambda: jax.vmap(one)(begin),
-        )
-
+    begin = None if kept.begin is None else kept.begin[public]
     known = jax.tree.map(some, kept.each, is_leaf=_is_rows)
 
     def answer(asked: PublicState, beliefs: Array) -> Array:
         return value.answer(known, asked, beliefs)
 
     return answer
+
+
+def _lists(
+    search: GrowingSearch, state: SearchState, entries: Array, begin: Array, size: int
+) -> Array:
+    """Returns [T, size, ...], lists of rows [P, ...] that begin at int32 [T]."""
+
+    def sliced() -> Array:
+        return jax.vmap(lambda at: jax.lax.dynamic_slice_in_dim(entries, at, size))(begin)
+
+    transitions = search.model.transitions(state.growth.store)
+    copied = functools.partial(fused_rows, entries, begin, size)
+    return fused_or(search, transitions, entries.dtype, copied, sliced)
 
 
 def _is_rows(x: Any) -> bool:
