@@ -152,15 +152,20 @@ def _move(
     policies, minds = turns.chance, []
     for i, (agent, mind) in enumerate(zip(seats, tables.minds, strict=True)):
         mine = actors == i
+        decide = jax.jit(agent.act)  # traced once, though it is asked for shapes and in branches
 
         def ask(
-            mind: PyTree, mine: Array = mine, agent: Agent = agent, i: int = i
+            mind: PyTree,
+            mine: Array = mine,
+            agent: Agent = agent,
+            decide: Callable[..., Any] = decide,
+            i: int = i,
         ) -> tuple[Array, Array, PyTree]:
             seen = jax.vmap(lambda p: arena.observation(p, i))(tables.position)
             acts = jax.vmap(lambda k: act_key(k, step, i))(moves)
 
             def act(mind: PyTree, seen: Observation, key: PRNGKey) -> tuple[Array, Array, PyTree]:
-                decision, after = agent.act(mind, seen, key)
+                decision, after = decide(mind, seen, key)
                 if decision.policy.shape != (arena.num_actions,):
                     raise ValueError(
                         f"the agent {agent.name!r} decides by a policy of shape "
