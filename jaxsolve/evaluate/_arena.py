@@ -62,7 +62,7 @@ class Arena(Protocol):
         """Returns who moves."""
         ...
 
-    def observation(self, position: PyTree, player: int) -> Observation:
+    def observation(self, position: PyTree, player: Array | int) -> Observation:
         """Returns what a player has learned since their own last decision, if it is their turn."""
         ...
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
@@ -17,14 +18,14 @@ from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array, pytree
 @pytree
 @dataclasses.dataclass(frozen=True)
 class Shown:
-    """What one player has been shown at each of their infosets (I infosets, Z infostates).
+    """What players have been shown at each of their infosets (I infosets, Z infostates at most).
 
     Attributes:
-        rows: int32 [I, L], the infostates since the player's own last decision, oldest first;
+        rows: int32 [n, I, L], the infostates since the player's own last decision, oldest first;
             Z after the last one.
-        length: int32 [I], how many there are.
-        action: int32 [I], the player's own last action, -1 before the first.
-        seen: int32 [Z + 1, p + m], what the transition into each infostate showed, the public
+        length: int32 [n, I], how many there are.
+        action: int32 [n, I], the player's own last action, -1 before the first.
+        seen: int32 [n, Z + 1, p + m], what the transition into each infostate showed, the public
             entries first; the last row is NOTHING.
     """
 
@@ -45,7 +46,7 @@ class ListedArena:
         chance: float [X, A], probabilities at chance states.
         infoset: int32 [X], the actor's infoset in canonical order, -1 where nobody acts.
         payoff: float [X, n], 0 but at terminal states.
-        shown: per player.
+        shown: to all players.
         name: the game's string.
         max_moves: of the longest match.
         public: p, entries of a public observation.
@@ -56,7 +57,7 @@ class ListedArena:
     chance: Array
     infoset: Array
     payoff: Array
-    shown: tuple[Shown, ...]
+    shown: Shown
     name: str = dataclasses.field(metadata={"static": True})
     max_moves: int = dataclasses.field(metadata={"static": True})
     public: int = dataclasses.field(metadata={"static": True})
@@ -79,16 +80,16 @@ class ListedArena:
         """Returns who moves."""
         return Turn(self.actor[position], self.child[position] >= 0, self.chance[position])
 
-    def observation(self, position: Array, player: int) -> Observation:
+    def observation(self, position: Array, player: Array | int) -> Observation:
         """Returns what a player has been shown, the number of the infoset included."""
-        shown, infoset = self.shown[player], self.infoset[position].clip(0)
-        seen = shown.seen[shown.rows[infoset]]
+        shown, infoset = self.shown, self.infoset[position].clip(0)
+        seen = shown.seen[player, shown.rows[player, infoset]]
         return Observation(
-            player=jnp.int32(player),
+            player=jnp.asarray(player, jnp.int32),
             public=seen[:, : self.public],
             private=seen[:, self.public :],
-            length=shown.length[infoset],
-            action=shown.action[infoset],
+            length=shown.length[player, infoset],
+            action=shown.action[player, infoset],
             legal=self.child[position] >= 0,
             infoset=infoset,
         )
@@ -149,21 +150,19 @@ def arena(tree: PublicTree) -> ListedArena:
         _shown(states, player.infostate if player.num_infosets else np.zeros(1, np.int32))
         for states, player in zip(table.infostates, info.players, strict=True)
     ]
-    most = max(rows.shape[1] for rows, _, _, _ in found)
+    rows, length, action, seen = (_stacked(x) for x in zip(*found, strict=True))
+    last = np.full_like(seen[:, :1], NOTHING)
     return ListedArena(
         actor=jnp.asarray(table.actor, jnp.int32),
         child=jnp.asarray(child),
         chance=jnp.asarray(chance, float),
         infoset=jnp.asarray(infoset),
         payoff=jnp.asarray(payoff, float),
-        shown=tuple(
-            Shown(
-                jnp.asarray(_padded(rows, most, len(seen) - 1)),
-                jnp.asarray(length),
-                jnp.asarray(action),
-                jnp.asarray(seen),
-            )
-            for rows, length, action, seen in found
+        shown=Shown(
+            rows=jnp.asarray(np.where(rows < 0, seen.shape[1], rows), jnp.int32),
+            length=jnp.asarray(length),
+            action=jnp.asarray(action),
+            seen=jnp.asarray(np.concatenate([seen, last], 1)),
         ),
         name=info.name,
         max_moves=len(table.depth_start) - 2,
@@ -174,7 +173,10 @@ def arena(tree: PublicTree) -> ListedArena:
 def _shown(
     states: Infostates, infostate: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Returns (rows, length, action, seen) of `Shown`, by walking up from each infoset."""
+    """Returns (rows, length, action, seen) of one player, by walking up from each infoset.
+
+    They are as in `Shown`, but for -1 after the last row, and without the last one of `seen`.
+    """
     silent = (states.observation == NOTHING).all(1) & (states.action < 0)
     at, action = infostate.astype(np.int32), np.full(len(infostate), -1, np.int32)
     columns = []
@@ -188,13 +190,15 @@ def _shown(
     # Oldest first, and what showed nothing is left out.
     order = np.argsort(newest[:, ::-1] < 0, axis=1, kind="stable")
     rows = np.take_along_axis(newest[:, ::-1], order, 1)
-    size, width = states.observation.shape
-    seen = np.full((size + 1, width), NOTHING, np.int32)
-    seen[:size] = states.observation
     length = (rows >= 0).sum(1, dtype=np.int32)
-    rows = rows[:, : int(length.max(initial=0))]
-    return np.where(rows < 0, size, rows).astype(np.int32), length, action, seen
+    rows = rows[:, : int(length.max(initial=0))].astype(np.int32)
+    return rows, length, action, states.observation
 
 
-def _padded(rows: np.ndarray, width: int, pad: int) -> np.ndarray:
-    return np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=pad)
+def _stacked(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Returns arrays one after another, filled up with -1 to the size of the largest."""
+    size = np.max([x.shape for x in parts], axis=0)
+    every = np.full((len(parts), *size), -1, np.int32)
+    for into, x in zip(every, parts, strict=True):
+        into[tuple(slice(n) for n in x.shape)] = x
+    return every

@@ -58,9 +58,9 @@ def play_matches(
 ) -> Match:
     """Returns matches between agents.
 
-    Agents that are pure functions play all matches side by side, in one compiled program for each
-    order of seats, and the devices of `devices.use` share them; with an agent on the host
-    (`Agent.host`) matches are played one by one.
+    Agents that are pure functions play all matches side by side, in one compiled program, and the
+    devices of `devices.use` share them; with an agent on the host (`Agent.host`) matches are played
+    one by one.
 
     Args:
         arena: `arena(tree)` or `rules_arena(game)`.
@@ -89,15 +89,16 @@ def play_matches(
         if any(agent.host for agent in seats):
             alone = [play_on_host(arena, key, int(k), turn, seats, keep_policies) for k in deals]
             match, status = jax.tree.map(lambda *x: jnp.stack(x), *alone)
+            match = match._replace(utility=jnp.roll(match.utility, turn, 1))
         else:
             rotation = jnp.int32(turn)
             with devices.meshed():
                 played = play(
-                    arena, key, jnp.asarray(deals), rotation, seats, keep_policies, in_turn
+                    arena, key, jnp.asarray(deals), rotation, tuple(agents), keep_policies, in_turn
                 )
             match, status = devices.fetch(played)
         _refuse_failures(arena, seats, match, np.asarray(status))
-        parts.append(match._replace(utility=jnp.roll(match.utility, turn, 1)))
+        parts.append(match)
     if not mirror:
         return parts[0]
     return jax.tree.map(lambda *x: jnp.stack(x, 1).reshape(matches, *x[0].shape[1:]), *parts)

@@ -40,7 +40,7 @@ class _Table(NamedTuple):
         position: of the arena.
         over: bool [], whether nobody moves any more.
         dealt: int32 [], chance moves so far.
-        minds: the agents' states, by seat.
+        minds: the agents' states.
         status: int32 [], bits of `Status`.
     """
 
@@ -59,22 +59,26 @@ class _Record(NamedTuple):
     policies: Array
 
 
-@functools.partial(jax.jit, static_argnames=("seats", "keep", "in_turn"))
+@functools.partial(jax.jit, static_argnames=("agents", "keep", "in_turn"))
 def play(
     arena: Arena,
     key: PRNGKey,
     deals: Array,
     rotation: Array,
-    seats: tuple[Agent, ...],
+    agents: tuple[Agent, ...],
     keep: bool,
     in_turn: bool,
 ) -> tuple[Match, Array]:
-    """Returns (matches, int32 [M], their status); utility is by seat. Devices share the deals."""
+    """Returns (matches, int32 [M], their status). Devices share the deals.
+
+    Agent j has seat (j - rotation) mod n: one program plays them all.
+    """
+    seats = jnp.mod(jnp.arange(len(agents)) - rotation, len(agents))
 
     def share(deals: Array) -> tuple[Match, Array]:
         count, width = len(deals), arena.num_actions if keep else 0
         keys = jax.vmap(lambda k: keys_of(key, k, rotation))(deals)
-        tables = jax.vmap(lambda k: _begin(arena, k[1], seats))(keys)
+        tables = jax.vmap(lambda k: _begin(arena, k[1], agents, seats))(keys)
         record = _Record(
             jnp.full((arena.max_moves, count), TERMINAL, jnp.int32),
             jnp.full((arena.max_moves, count), -1, jnp.int32),
@@ -87,7 +91,7 @@ def play(
 
         def move(carry: tuple[Array, _Table, _Record]) -> tuple[Array, _Table, _Record]:
             step, tables, record = carry
-            tables, made = _move(arena, tables, step, keys, seats, in_turn)
+            tables, made = _move(arena, tables, step, keys, agents, seats, in_turn)
             made = made._replace(policies=made.policies[:, :width])
             return (
                 step + 1,
@@ -97,7 +101,7 @@ def play(
 
         _, tables, record = jax.lax.while_loop(goes_on, move, (jnp.int32(0), tables, record))
         status = tables.status | jnp.where(tables.over, 0, Status.MOVES.value)
-        utility = jax.vmap(arena.utility)(tables.position)
+        utility = jax.vmap(arena.utility)(tables.position)[:, seats]
         actors, actions, policies = (jnp.swapaxes(x, 0, 1) for x in record)
         return Match(actors, actions, policies, utility), status
 
@@ -116,15 +120,15 @@ def _chosen(mine: Array, after: Array, before: Array) -> Array:
     return jnp.where(mine.reshape(-1, *(1,) * (after.ndim - 1)), after, before)
 
 
-def _begin(arena: Arena, moves: PRNGKey, seats: tuple[Agent, ...]) -> _Table:
+def _begin(arena: Arena, moves: PRNGKey, agents: tuple[Agent, ...], seats: Array) -> _Table:
     minds = tuple(
-        agent.init(jnp.int32(i), jax.random.fold_in(moves, i)) for i, agent in enumerate(seats)
+        agent.init(seats[j], jax.random.fold_in(moves, seats[j])) for j, agent in enumerate(agents)
     )
     position, none = arena.start(), jnp.int32(0)
     return _Table(position, arena.turn(position).actor == TERMINAL, none, minds, none)
 
 
-def act_key(moves: PRNGKey, step: Array | int, seat: int) -> PRNGKey:
+def act_key(moves: PRNGKey, step: Array | int, seat: Array | int) -> PRNGKey:
     return jax.random.fold_in(jax.random.fold_in(moves, 1000 + step), seat)
 
 
@@ -137,7 +141,8 @@ def _move(
     tables: _Table,
     step: Array,
     keys: tuple[PRNGKey, PRNGKey],
-    seats: tuple[Agent, ...],
+    agents: tuple[Agent, ...],
+    seats: Array,
     in_turn: bool,
 ) -> tuple[_Table, _Record]:
     """Returns (the tables after a move each, what was done), leading axis M.
@@ -150,8 +155,8 @@ def _move(
     actors = jnp.where(tables.over, TERMINAL, turns.actor)
     chosen = jax.vmap(drawn)(cards, tables.dealt, turns.chance)
     policies, minds = turns.chance, []
-    for i, (agent, mind) in enumerate(zip(seats, tables.minds, strict=True)):
-        mine = actors == i
+    for seat, agent, mind in zip(seats, agents, tables.minds, strict=True):
+        mine = actors == seat
         decide = jax.jit(agent.act)  # traced once, though it is asked for shapes and in branches
 
         def ask(
@@ -159,10 +164,10 @@ def _move(
             mine: Array = mine,
             agent: Agent = agent,
             decide: Callable[..., Any] = decide,
-            i: int = i,
+            seat: Array = seat,
         ) -> tuple[Array, Array, PyTree]:
-            seen = jax.vmap(lambda p: arena.observation(p, i))(tables.position)
-            acts = jax.vmap(lambda k: act_key(k, step, i))(moves)
+            seen = jax.vmap(lambda p: arena.observation(p, seat))(tables.position)
+            acts = jax.vmap(lambda k: act_key(k, step, seat))(moves)
 
             def act(mind: PyTree, seen: Observation, key: PRNGKey) -> tuple[Array, Array, PyTree]:
                 decision, after = decide(mind, seen, key)

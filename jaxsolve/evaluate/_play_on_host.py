@@ -56,7 +56,7 @@ def play_on_host(
 def _decide(
     arena: Arena, agent: Agent, mind: PyTree, position: PyTree, seat: int, key: PRNGKey
 ) -> tuple[Decision, PyTree]:
-    seen = _observation(arena, position, seat)
+    seen = _observation(arena, position, jnp.int32(seat))
     if agent.host:
         return agent.act(mind, jax.device_get(seen), key)
     return _act(agent, mind, seen, key)
@@ -85,8 +85,8 @@ def _utility(arena: Arena, position: PyTree) -> Array:
     return arena.utility(position)
 
 
-@functools.partial(jax.jit, static_argnames="player")
-def _observation(arena: Arena, position: PyTree, player: int) -> Observation:
+@jax.jit
+def _observation(arena: Arena, position: PyTree, player: Array) -> Observation:
     return arena.observation(position, player)
 
 

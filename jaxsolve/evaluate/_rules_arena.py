@@ -74,10 +74,10 @@ class RulesArena:
         chance = jnp.where(legal, self.game.chance(position.state), 0)
         return Turn(jnp.asarray(self.game.actor(position.state), jnp.int32), legal, chance)
 
-    def observation(self, position: Position, player: int) -> Observation:
+    def observation(self, position: Position, player: Array | int) -> Observation:
         """Returns what a player has been shown; infosets have no numbers."""
         return Observation(
-            player=jnp.int32(player),
+            player=jnp.asarray(player, jnp.int32),
             public=position.public[player],
             private=position.private[player],
             length=position.length[player],

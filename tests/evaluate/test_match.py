@@ -12,8 +12,10 @@ import pytest
 import games
 import jaxsolve as js
 from jaxsolve import agents, evaluate
+from jaxsolve.game import Agent, Decision, Observation
 from jaxsolve.public import public_game
 from jaxsolve.tree import listed, policy_from_probabilities
+from jaxsolve.types import PRNGKey, PyTree
 
 
 @functools.cache
@@ -123,14 +125,26 @@ def test_mirrored_matches_have_the_same_cards():
 
 
 def test_matches_compile_once():
+    """All orders of seats are one program, and what an agent does is traced once for it."""
     from jaxsolve.evaluate import _play
 
-    game = evaluate.arena(made("kuhn"))
-    players = [agents.uniform(), agents.uniform()]
-    evaluate.play_matches(game, players, 8, jax.random.key(0))
-    before = _play.play._cache_size()
-    evaluate.play_matches(game, players, 8, jax.random.key(1))
-    assert _play.play._cache_size() == before
+    traced = []
+
+    def counted(name: str) -> Agent:
+        inner = agents.uniform()
+
+        def act(mind: PyTree, seen: Observation, key: PRNGKey) -> tuple[Decision, PyTree]:
+            traced.append(name)
+            return inner.act(mind, seen, key)
+
+        return inner._replace(act=act, name=name)
+
+    game, before = evaluate.arena(made("kuhn")), _play.play._cache_size()
+    players = [counted("first"), counted("second")]
+    for seed in range(2):
+        evaluate.play_matches(game, players, 8, jax.random.key(seed))
+    assert _play.play._cache_size() == before + 1
+    assert sorted(traced) == ["first", "second"]
 
 
 def test_local_best_response_is_below_the_best_response():
