@@ -33,6 +33,7 @@ Devices = int | Literal["all"] | Sequence[jax.Device]
 T = TypeVar("T")
 
 _MESH: contextvars.ContextVar[Mesh | None] = contextvars.ContextVar("mesh", default=None)
+_FOR_CPU: contextvars.ContextVar[bool | None] = contextvars.ContextVar("for_cpu", default=None)
 
 
 def make_mesh(devices: Devices = "all") -> Mesh:
@@ -249,6 +250,31 @@ def _laid_out(tree: T, spec: Callable[[Any], PartitionSpec]) -> T:
         return laid
 
     return jax.jit(constrained, inline=True)(tree)
+
+
+def by_platform(*, cpu: Callable[[], T], default: Callable[[], T]) -> T:
+    """Returns what `cpu` finds in programs for CPUs, and what `default` finds in all others.
+
+    It is `jax.lax.platform_dependent`, but that within one of the two the other is not asked, nor
+    traced. So a function that has a `jax.jit` of its own, whose traces are kept, must not call this
+    where it is called within.
+    """
+    known = _FOR_CPU.get()
+    if known is not None:
+        return cpu() if known else default()
+
+    def within(for_cpu: bool, find: Callable[[], T]) -> Callable[[], T]:
+        def found() -> T:
+            token = _FOR_CPU.set(for_cpu)
+            try:
+                return find()
+            finally:
+                _FOR_CPU.reset(token)
+
+        return found
+
+    either: T = jax.lax.platform_dependent(cpu=within(True, cpu), default=within(False, default))
+    return either
 
 
 @jax.custom_batching.custom_vmap

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxsolve.devices import shared_max
+from jaxsolve.devices import by_platform, shared_max
 from jaxsolve.game import MoveTables
 from jaxsolve.types import Array, pytree
 
@@ -151,7 +151,7 @@ def read_once(arrays: Any, at: Array) -> Any:
         turns = 1 + jnp.minimum(shared_max(at), 0)  # the compiler would unroll a loop of 1
         return jax.lax.fori_loop(0, turns, lambda _, __: read(), blank)
 
-    return jax.lax.platform_dependent(cpu=turn, default=read)
+    return by_platform(cpu=turn, default=read)
 
 
 def small_ints(most: int) -> type[np.signedinteger[Any]]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.devices import shared_max
+from jaxsolve.devices import by_platform, shared_max
 from jaxsolve.game import Game
 from jaxsolve.types import CHANCE, NOTHING, TERMINAL, Array
 
@@ -182,8 +182,7 @@ def first_of(function: Callable[..., T], there: Array, *entries: Any) -> T:
 
     if size <= 2 * BLOCK:
         return every()
-    found: T = jax.lax.platform_dependent(cpu=blocks, default=every)
-    return found
+    return by_platform(cpu=blocks, default=every)
 
 
 def _seen(game: Game, states: Any) -> tuple[Array, Array]:

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxsolve import native
+from jaxsolve.devices import by_platform
 from jaxsolve.public import DensePayoffs, DescribesSome, Transitions, as_table
 from jaxsolve.regret import Step
 from jaxsolve.search.growing._state import GrowingSearch, SearchState
@@ -48,8 +49,7 @@ def fused_or(
     """
     if not _is_fused(search, transitions, dtype):
         return looped()
-    found: T = jax.lax.platform_dependent(cpu=fused, default=looped)
-    return found
+    return by_platform(cpu=fused, default=looped)
 
 
 def _is_fused(search: GrowingSearch, transitions: Transitions, dtype: Any) -> bool:

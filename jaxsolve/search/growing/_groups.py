@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.devices import shared_max
+from jaxsolve.devices import by_platform, shared_max
 from jaxsolve.search.growing._fused import fused_or, fused_put, fused_reach, fused_sort
 from jaxsolve.search.growing._prepared import Sized, at_once
 from jaxsolve.search.growing._reach import reach_at
@@ -140,11 +140,9 @@ def over_leaves(
     def looped() -> T:
         if sizes is None and transitions.renumbers is None:
             return loops([every])
-        found: T = jax.lax.platform_dependent(
-            cpu=lambda: loops(_groups(search, growth, first, sizes)),
-            default=lambda: loops([every]),
+        return by_platform(
+            cpu=lambda: loops(_groups(search, growth, first, sizes)), default=lambda: loops([every])
         )
-        return found
 
     return fused_or(search, transitions, transitions.factor.dtype, lambda: loops(sorted_()), looped)
 

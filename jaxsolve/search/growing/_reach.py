@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.devices import shared_max
+from jaxsolve.devices import by_platform, shared_max
 from jaxsolve.public import Transitions
 from jaxsolve.search.growing._fused import fused_down, fused_or
 from jaxsolve.search.growing._rows import by_actor, entries, put_rows, rows_of
@@ -115,10 +115,7 @@ def reach_at(
     if renumbers is None:
         return moved()
     any_does = shared_max(renumbers.astype(jnp.int32)) > 0
-    found: Array = jax.lax.platform_dependent(
-        cpu=lambda: jax.lax.cond(any_does, moved, kept), default=moved
-    )
-    return found
+    return by_platform(cpu=lambda: jax.lax.cond(any_does, moved, kept), default=moved)
 
 
 def flow_of(actor: Array, reach: Array, policy: Array) -> Array:

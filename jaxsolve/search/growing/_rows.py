@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.devices import shared_max
+from jaxsolve.devices import by_platform, shared_max
 from jaxsolve.types import Array
 
 T = TypeVar("T")
@@ -38,10 +38,10 @@ def by_actor(hands: tuple[int, int], actor: Array, body: Callable[..., T], carry
         return body(actor, many, many, carry, n)
     most = hands.index(many)
 
-    def alike(actor: Array, carry: T, n: Array) -> T:
+    def alike() -> T:
         return body(actor, many, many, carry, n)
 
-    def apart(actor: Array, carry: T, n: Array) -> T:
+    def apart() -> T:
         wide = shared_max((actor == most).astype(jnp.int32))
 
         def run(actor: int | Array, own: int, other: int, count: Array, carry: T) -> T:
@@ -52,8 +52,7 @@ def by_actor(hands: tuple[int, int], actor: Array, body: Callable[..., T], carry
 
         return run(1 - most, few, many, 1 - wide, run(actor, many, many, wide, carry))
 
-    found: T = jax.lax.platform_dependent(actor, carry, n, cpu=apart, default=alike)
-    return found
+    return by_platform(cpu=apart, default=alike)
 
 
 def nothing(number: Array, like: Array) -> Array:

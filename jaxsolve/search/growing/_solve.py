@@ -295,20 +295,17 @@ def begin(
         prepared=nothing_prepared(model, value, store),
         asked=zero,
     )
-    pair = jnp.zeros(2, jnp.int32)
-    state = open_leaf(search, problem, state, zero, zero + width, pair, jnp.bool_(True), every=True)
-    if path_to_focus is None:
-        return state, problem
+    path = jnp.full(1, -1, jnp.int32) if path_to_focus is None else path_to_focus
 
-    def follow(step: Array, carry: tuple[SearchState, Array]) -> tuple[SearchState, Array]:
+    def follow(number: Array, carry: tuple[SearchState, Array]) -> tuple[SearchState, Array]:
+        # The root first, in the same loop: to open a public state is much of what is compiled.
         state, here = carry
-        new = state.growth.num_opened
-        go = path_to_focus[step] >= 0
-        child = jnp.maximum(path_to_focus[step], 0)
-        state = open_leaf(search, problem, state, here, child, pair, go, every=True)
+        step = jnp.where(number == 0, width, path[jnp.maximum(number - 1, 0)])
+        new, go, pair = state.growth.num_opened, step >= 0, jnp.zeros(2, jnp.int32)
+        state = open_leaf(search, problem, state, here, jnp.maximum(step, 0), pair, go, every=True)
         return state, jnp.where(go, new, here)
 
-    length = shared_max((path_to_focus >= 0).sum())
+    length = 1 + shared_max((path >= 0).sum())
     state, focus = jax.lax.fori_loop(0, length, follow, (state, zero))
     return state, problem._replace(focus=focus)
 
