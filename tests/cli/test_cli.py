@@ -264,7 +264,7 @@ def test_ctrl_c_keeps_the_work(cli: Cli, tmp_path: Path) -> None:
     process = _start(*run, "--checkpoint-seconds", 0)
     _wait_for(tmp_path / _checkpoint.NAME, process)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     assert "--resume" in err
     rows = [json.loads(line) for line in out.splitlines()]

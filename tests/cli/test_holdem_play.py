@@ -114,7 +114,7 @@ def test_serve_join_and_match(
         assert json.loads(capsys.readouterr().out)["hands"] == 10
     finally:
         server.send_signal(signal.SIGINT)
-        _, error = server.communicate(timeout=30)
+        _, error = server.communicate(timeout=120)
     assert server.returncode == 0, error
     assert "client 1 left: all 30 hands are played" in error
     assert run(monkeypatch, "replay", log, "--json") == 0
@@ -136,7 +136,7 @@ def test_a_kill_loses_nothing_but_time(
         while checkpoint(out) == before and process.poll() is None:
             time.sleep(0.01)
         process.send_signal(how)
-        process.communicate(timeout=60)
+        process.communicate(timeout=120)
         assert process.returncode == code
     assert run(monkeypatch, *words, out, "--resume") == 0
     logs = [next(folder.glob("*.log")).read_bytes() for folder in (out, tmp_path / "whole")]
