@@ -197,7 +197,7 @@ def train(
 @functools.partial(jax.jit, static_argnames="source")
 def _first_batch(net: Net, key: PRNGKey, *, source: Source) -> Examples:
     made, drawn = jax.random.split(key)
-    return source.sample(net, source.init(made), drawn)[0]
+    return jax.jit(source.sample)(net, source.init(made), drawn)[0]
 
 
 def batch_shape(net: Net, source: Source) -> Any:
@@ -267,7 +267,8 @@ def train_step(
 ) -> tuple[TrainState, dict[str, Array]]:
     """Returns (state, mean losses) after one batch of data and the updates that follow."""
     data_key, update_key = jax.random.split(key)
-    fresh, data = source.sample(net.replace(state.params), state.source, data_key)
+    # Jitted here and in `_first_batch`, so that it is traced once for both.
+    fresh, data = jax.jit(source.sample)(net.replace(state.params), state.source, data_key)
     batches, batch = state.buffer.beliefs.shape[:2]
     slot = state.step % batches
     buffer = jax.tree.map(

@@ -12,7 +12,10 @@ from experiments.bench import gpu
 
 @pytest.mark.parametrize(
     "left_out",
-    [("self-play", "rivers"), pytest.param((), marks=[pytest.mark.slow, pytest.mark.long])],
+    [
+        pytest.param(("self-play", "rivers"), marks=pytest.mark.slow),
+        pytest.param((), marks=[pytest.mark.slow, pytest.mark.long]),
+    ],
 )
 def test_every_part_leaves_a_row(left_out: tuple[str, ...], tmp_path: Path) -> None:
     """A part without time says so."""

@@ -56,7 +56,7 @@ def compiled(sizes: tuple[int, ...], body: str, abreast: int, **options: Any) ->
     ("abreast", "native", "options"),
     [
         (1, "1", {}),
-        (3, "0", {"ask_every": 3}),
+        pytest.param(3, "0", {"ask_every": 3}, marks=pytest.mark.slow),
         pytest.param(1, "1", {"ask_every": 3}, marks=pytest.mark.slow),
         pytest.param(3, "0", {}, marks=pytest.mark.slow),
         pytest.param(3, "1", {}, marks=pytest.mark.slow),
