@@ -289,3 +289,24 @@ def shared_max(number: Array) -> Array:
 @shared_max.def_vmap
 def _shared_max(size: int, batched: Any, number: Array) -> tuple[Array, bool]:
     return (number.max() if batched[0] else number), False
+
+
+@jax.custom_batching.custom_vmap
+def batched_like(tree: T, like: Any) -> T:
+    """Returns a pytree itself; under vmap all of it with the axis of the batch, if `like` has it.
+
+    A loop that begins so is traced once. Otherwise JAX traces it until it knows what comes to have
+    that axis, and loops within it as often for each time.
+    """
+    return tree
+
+
+@batched_like.def_vmap
+def _batched_like(size: int, batched: Any, tree: T, like: Any) -> tuple[T, Any]:
+    if not any(jax.tree.leaves(batched[1])):
+        return tree, batched[0]
+
+    def one(x: Array, has: bool) -> Array:
+        return x if has else jnp.broadcast_to(x, (size, *x.shape))
+
+    return jax.tree.map(one, tree, batched[0]), jax.tree.map(lambda _: True, batched[0])

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 import jax
 import jax.numpy as jnp
 
-from jaxsolve.devices import shared_max
+from jaxsolve.devices import batched_like, shared_max
 from jaxsolve.public import PublicModel, PublicTable, listed_model
 from jaxsolve.regret import normalise
 from jaxsolve.search.growing._expand import expand, open_leaf
@@ -238,6 +238,9 @@ def grow(
         pending = jax.lax.fori_loop(0, search.several, clear, state.growth.pending)
         return state._replace(growth=state.growth._replace(pending=pending)), log
 
+    iteration, weight = state.iteration, state.weight  # those of all searches of a batch
+    state, log = batched_like((state, log), (state, key))
+    state = state._replace(iteration=iteration, weight=weight)
     return jax.lax.fori_loop(0, search.rounds, one, (state, log))
 
 
