@@ -126,7 +126,7 @@ def test_one_ply_of_many_games_is_compiled_once() -> None:
     [
         ("fen=k3/4/2K1/4_w,plies=6", 26_622, 1 / 2),
         ("fen=3k/2pp/PP2/K3_w,plies=6,at_cap=material", 40_445, 1 / 3),
-        ("fen=3k1/5/5/5/1K2R_w,plies=5", 49_771, 6 / 11),
+        pytest.param(*("fen=3k1/5/5/5/1K2R_w,plies=5", 49_771, 6 / 11), marks=pytest.mark.long),
     ],
 )
 def test_small_boards_have_their_values(params: str, states: int, value: float) -> None:

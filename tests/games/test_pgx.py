@@ -72,8 +72,10 @@ def test_keeps_the_promises_of_a_game(name: str):
     "name",
     [
         "go(size=3)",
-        "go_9x9",
-        *(pytest.param(n, marks=pytest.mark.long) for n in ("animal_shogi", "gardner_chess")),
+        *(
+            pytest.param(name, marks=pytest.mark.long)
+            for name in ("go_9x9", "animal_shogi", "gardner_chess")
+        ),
     ],
 )
 def test_larger_games_keep_them(name: str):
