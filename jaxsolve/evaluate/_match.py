@@ -89,7 +89,6 @@ def play_matches(
         if any(agent.host for agent in seats):
             alone = [play_on_host(arena, key, int(k), turn, seats, keep_policies) for k in deals]
             match, status = jax.tree.map(lambda *x: jnp.stack(x), *alone)
-            match = match._replace(utility=jnp.roll(match.utility, turn, 1))
         else:
             rotation = jnp.int32(turn)
             with devices.meshed():
@@ -98,7 +97,7 @@ def play_matches(
                 )
             match, status = devices.fetch(played)
         _refuse_failures(arena, seats, match, np.asarray(status))
-        parts.append(match)
+        parts.append(match._replace(utility=jnp.roll(match.utility, turn, 1)))
     if not mirror:
         return parts[0]
     return jax.tree.map(lambda *x: jnp.stack(x, 1).reshape(matches, *x[0].shape[1:]), *parts)

@@ -69,7 +69,7 @@ def play(
     keep: bool,
     in_turn: bool,
 ) -> tuple[Match, Array]:
-    """Returns (matches, int32 [M], their status). Devices share the deals.
+    """Returns (matches, int32 [M], their status); utility is by seat. Devices share the deals.
 
     Agent j has seat (j - rotation) mod n: one program plays them all.
     """
@@ -101,7 +101,7 @@ def play(
 
         _, tables, record = jax.lax.while_loop(goes_on, move, (jnp.int32(0), tables, record))
         status = tables.status | jnp.where(tables.over, 0, Status.MOVES.value)
-        utility = jax.vmap(arena.utility)(tables.position)[:, seats]
+        utility = jax.vmap(arena.utility)(tables.position)
         actors, actions, policies = (jnp.swapaxes(x, 0, 1) for x in record)
         return Match(actors, actions, policies, utility), status
 
