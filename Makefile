@@ -27,7 +27,7 @@ help:
 	@echo 'make demo       solve Leduc poker: a curve, its picture and a policy in runs/leduc'
 	@echo 'make test       the default suite: a test of every claim, in minutes'
 	@echo 'make test-slow  the other tests: larger games, more samples, the studies'
-	@echo 'make test-long  those of the slow ones that take a minute each; make ci leaves them out'
+	@echo 'make test-long  those that take longest, and more cases of slow ones; make ci leaves them out'
 	@echo 'make test-floors  the default suite with the lowest versions allowed (Python 3.11)'
 	@echo 'make env        the development environment in .venv'
 	@echo 'make lint       ruff: rules and format'

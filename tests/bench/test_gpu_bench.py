@@ -14,7 +14,7 @@ from experiments.bench import gpu
     "left_out",
     [
         pytest.param(("self-play", "rivers"), marks=pytest.mark.slow),
-        pytest.param((), marks=[pytest.mark.slow, pytest.mark.long]),
+        pytest.param((), marks=pytest.mark.long),
     ],
 )
 def test_every_part_leaves_a_row(left_out: tuple[str, ...], tmp_path: Path) -> None:

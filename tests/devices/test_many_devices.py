@@ -21,7 +21,7 @@ from jaxsolve import devices, hosts
 
 PARTS = [
     *few(["games", "spots", "searches"], "games".__eq__),
-    pytest.param("sound", marks=(pytest.mark.slow, pytest.mark.long)),
+    pytest.param("sound", marks=pytest.mark.long),
 ]
 SCRIPT = Path(__file__).with_name("shared_batches.py")
 
@@ -133,7 +133,6 @@ class Hosts:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_two_processes_train_together_and_go_on_after_a_kill(tmp_path: Path) -> None:
     """One is killed after its first checkpoint: the other names it and ends; a restart of both
     comes to where an uninterrupted run came to."""

@@ -41,7 +41,6 @@ def quiet(line: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_rows_and_files(tmp_path: Path, plan: Plan) -> None:
     both = ("external", "vector")
     one = dataclasses.replace(

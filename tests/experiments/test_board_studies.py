@@ -151,7 +151,6 @@ def test_a_network_asked_both_ways_says_the_same_of_mirror_images():
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_the_match_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A second run reads networks and games, and the row is the same.

@@ -13,7 +13,6 @@ from experiments.flop_search import Plan
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_a_search_loses_less_than_a_made_up_blueprint_and_the_solution_nothing(
     tmp_path: Path,
 ) -> None:

@@ -51,8 +51,7 @@ def test_sog_figure3(tmp_path: Path, name: str):
     assert again.rows == report.rows
 
 
-@pytest.mark.long
-@pytest.mark.slow  # a minute of training and searches
+@pytest.mark.long  # a minute of training and searches
 @pytest.mark.timeout(600)
 def test_the_order_of_figure_3(tmp_path: Path):
     """Of every seed: more simulations are better, and a trained network than a fresh one."""

@@ -10,8 +10,7 @@ import pytest
 from experiments import gtcfr_leaves
 
 
-@pytest.mark.long
-@pytest.mark.slow  # a minute of compiling
+@pytest.mark.long  # a minute of compiling
 def test_gtcfr_leaves(tmp_path: Path):
     settings = gtcfr_leaves.Settings(
         games=("kuhn",),

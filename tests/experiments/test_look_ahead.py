@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 import jax
@@ -77,6 +78,8 @@ def test_policies_are_those_of_what_the_network_says_of_each_child():
         ask = asker(model, net, here, model.num_children, model.hands[0])
         return look_ahead(ask, here, belief, SHARP), here.legal
 
+    parts = "actor", "legal", "place", "step", "utility"
+    rules = types.SimpleNamespace(map=game.map, **{x: jax.jit(getattr(game, x)) for x in parts})
     seen = set()
     for index in range(64):
         ply = index % plies.on.shape[1]
@@ -84,12 +87,12 @@ def test_policies_are_those_of_what_the_network_says_of_each_child():
         if not bool(here.on) or int(here.root.left):
             continue
         found, legal = look(here.root, here.belief)
-        actor, belief = int(game.actor(here.root.state)), np.asarray(here.belief)
+        actor, belief = int(rules.actor(here.root.state)), np.asarray(here.belief)
         possible = np.flatnonzero(np.asarray(here.root.weight) > 0)
         if actor == 0:
-            worth = worth_to_evader(game, model, net, here, possible)
+            worth = worth_to_evader(rules, model, net, here, possible)
         else:
-            worth = {0: worth_to_detectives(game, model, net, here, possible, belief)}
+            worth = {0: worth_to_detectives(rules, model, net, here, possible, belief)}
         for number, each in worth.items():
             column = number if actor == 0 else possible[0]
             policy = np.asarray(found[:, column])
@@ -105,10 +108,15 @@ def said(model: Any, net: Any, state: Any, left: int, belief: np.ndarray) -> np.
     """Returns what the network says of a public state, float [2, H]."""
     weight = (belief > 0) / (belief > 0).sum()
     root = HiddenRoot(state, jnp.asarray(weight, jnp.float32), jnp.int32(left))
-    asked = model.public_state(*model.start(root, 1, jnp.float32))
     other = np.arange(len(belief)) == 0
     both = jnp.asarray(np.stack([belief / belief.sum(), other]), jnp.float32)
-    return np.asarray(net.output(jax.tree.map(lambda x: x[None], asked), both[None]).values[0])
+    return np.asarray(_said(model, net, root, both))
+
+
+@jax.jit
+def _said(model: Any, net: Any, root: HiddenRoot, beliefs: Any) -> Any:
+    asked = model.public_state(*model.start(root, 1, jnp.float32))
+    return net.output(jax.tree.map(lambda x: x[None], asked), beliefs[None]).values[0]
 
 
 def worth_to_evader(
@@ -191,6 +199,7 @@ def test_values_along_games_are_what_games_are_worth():
     assert tried >= 3
 
 
+@pytest.mark.slow
 def test_few_children_and_few_stations_are_enough():
     """In London, of a network of stations: what is possible alone is asked about."""
     game: Any = games.load("scotland_yard(board=london)")

@@ -33,7 +33,6 @@ PLAN = Plan(
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_the_study_has_a_row_for_each_match_and_goes_on(tmp_path: Path) -> None:
     (tmp_path / "buckets").mkdir()
     save_made_buckets(tmp_path / "buckets", 3)

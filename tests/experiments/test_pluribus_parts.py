@@ -61,7 +61,6 @@ def test_hands_are_scored_and_a_study_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_parts_of_listed_games(monkeypatch: pytest.MonkeyPatch) -> None:
     small = "leduc(players=3,ranks=4,suits=1,raises=1)"
     monkeypatch.setattr(_leduc, "WEIGHTED", small)

@@ -49,7 +49,6 @@ def test_inputs_end_in_a_sentence() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["blueprint", "match"])
 def test_killed_blueprints_and_matches_are_not_lost(name: str) -> None:
     """Tables are written all the time, so that some kills hit a file that is half written."""
@@ -78,7 +77,6 @@ def test_bad_clients_leave_the_server_alone(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_operators_are_clean_under_sanitizers() -> None:
     row = _sanitizers.sanitizers(5)
     assert row["faults"] == 0, row["detail"]

@@ -12,8 +12,7 @@ from jaxsolve import native
 from jaxsolve.nets import load_net
 
 
-@pytest.mark.long
-@pytest.mark.slow  # compiles training and a turn
+@pytest.mark.long  # compiles training and a turn
 @pytest.mark.skipif(not native.available(), reason="no C++ compiler here")
 def test_river_net(tmp_path: Path) -> None:
     settings = river_net.Settings(

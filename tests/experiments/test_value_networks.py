@@ -10,8 +10,7 @@ import pytest
 from experiments import rebel_liars_dice, value_net_leduc
 
 
-@pytest.mark.long
-@pytest.mark.slow  # compiles a dozen searches
+@pytest.mark.long  # compiles a dozen searches
 def test_value_net_leduc(tmp_path: Path):
     settings = value_net_leduc.Settings(
         steps=4,
@@ -41,8 +40,7 @@ def test_value_net_leduc(tmp_path: Path):
 TRAINED = ("continual", "average", "random iteration, 2 mixed")
 
 
-@pytest.mark.long
-@pytest.mark.slow  # compiles several searches
+@pytest.mark.long  # compiles several searches
 @pytest.mark.parametrize(
     ("source", "exact", "repeats"),
     [("rebel", ("1x4",), 0), ("deepstack", (), 2)],

@@ -82,8 +82,7 @@ def test_larger_games_keep_them(name: str):
     assert check_game(load(f"pgx:{name}"), episodes=3).zero_sum
 
 
-@pytest.mark.long
-@pytest.mark.slow  # minutes of compiling
+@pytest.mark.long  # minutes of compiling
 @pytest.mark.timeout(900)
 def test_chess_keeps_them():
     assert check_game(load("pgx:chess"), episodes=1).zero_sum

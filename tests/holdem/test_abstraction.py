@@ -292,7 +292,6 @@ def test_commands_refuse(
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_a_whole_abstraction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Buckets are all used, know no suits, and are in the order of strength."""
     monkeypatch.setattr(build, "SAMPLE", dict.fromkeys(ROWS, 20_000))

@@ -122,7 +122,6 @@ def test_what_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_it_agrees_with_matches_of_tables() -> None:
     """Hand by hand, with and without AIVAT, against matches over ranges and of tables; seed 1.
 
@@ -188,7 +187,6 @@ def test_known_matches_in_parts_are_the_same(form: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_drawn_ends_of_streets_leave_the_mean() -> None:
     """On the same boards, with and without a blueprint's guesses; four standard errors."""
     one, two, boards = blueprint(), blueprint(OTHER), 24
@@ -244,7 +242,6 @@ class Chosen:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_means_over_rivers_leave_the_mean() -> None:
     """From a turn on, all rivers and all ends that may be drawn: exactly the mean of the rivers."""
     agent, other = blueprint(), blueprint(OTHER)

@@ -189,7 +189,6 @@ def test_fixed_limit_is_openspiels(name: str):
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("stack", STACKS)
 @pytest.mark.parametrize("name", ["HUNL", "NLFH"])
@@ -377,7 +376,6 @@ def test_fixed_limit_with_many_players_is_pokerkits():
 
 
 @pytest.mark.long
-@pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
     "rules",

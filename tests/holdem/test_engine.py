@@ -213,9 +213,7 @@ def test_runs_converge(spot: SpotTree):
     assert found < 0.005 * spot.spot.pot
 
 
-@pytest.mark.parametrize(
-    "name", ["river", pytest.param("turn", marks=[pytest.mark.slow, pytest.mark.long])]
-)
+@pytest.mark.parametrize("name", ["river", pytest.param("turn", marks=pytest.mark.long)])
 def test_sixteen_bits_are_enough(name: str):
     """After 1,000 iterations at most 1.2 times as exploitable as 32 bits."""
     spot = he.Spot.load(EXAMPLES / f"{name}.toml")

@@ -95,7 +95,6 @@ def test_means_over_runouts_are_those_of_showdowns() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_luck_is_nothing_on_average_and_spreads_boards(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same boards and choices with and without it: within four standard errors."""
     how: dict[str, Any] = {"boards": 24, "runouts": 8, "raises": False}

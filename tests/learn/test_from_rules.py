@@ -24,8 +24,7 @@ PAGE = Path(__file__).parent.parent.parent / "docs" / "sound_self_play.md"
 GAME = "goofspiel(cards=3,order=descending)"
 
 
-@pytest.mark.long
-@pytest.mark.slow  # compiles three large programs
+@pytest.mark.long  # compiles three large programs
 @pytest.mark.timeout(900)
 def test_the_example_trains_and_plays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

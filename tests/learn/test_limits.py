@@ -39,7 +39,6 @@ def counts(source: learn.Source, net: nets.Net, steps: int) -> dict[str, float]:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_episodes_end_by_resigning_and_by_the_limit():
     net, limited = source_of("pgx:tic_tac_toe", max_moves=3)
     found = counts(limited, net, 7)
@@ -55,7 +54,6 @@ def test_episodes_end_by_resigning_and_by_the_limit():
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_a_run_on_a_game_of_pgx_goes_on_bit_for_bit(tmp_path: Path):
     net, source = source_of("pgx:tic_tac_toe", max_moves=9, p_td1=0.5)
     plan = learn.Plan(steps=4, updates=1, minibatch=4, buffer=64, policy_weight=1.0)
@@ -83,7 +81,6 @@ def test_bad_input():
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_random_openings_have_policies_and_no_outcomes():
     for opening, share in ((0, 1.0), (10**6, 0.0)):
         net, source = source_of("pgx:tic_tac_toe", p_td1=1.0, opening=opening)
@@ -94,6 +91,7 @@ def test_random_openings_have_policies_and_no_outcomes():
         assert examples.value_weight.max((1, 2)).tolist() == [share] * 4
 
 
+@pytest.mark.slow  # half a minute of compiling
 def test_what_searches_say_becomes_a_target():
     """Random tic-tac-toe, searched to the end from five stones on: targets are minimax values."""
     net, source = source_of("pgx:tic_tac_toe", simulations=60, p_root=1.0, opening=10**6)
@@ -126,7 +124,6 @@ def minimax(mover: np.ndarray, other: np.ndarray) -> int:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_short_waits_of_players_are_found_out():
     """Mr X waits for three detectives; a model that promises one decision stops the run."""
     line = ",".join(f"[{k},{k + 1}]" for k in range(1, 9))

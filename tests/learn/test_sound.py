@@ -398,8 +398,7 @@ def test_bad_input():
         nets.policy_prior(net("kuhn"))
 
 
-@pytest.mark.long
-@pytest.mark.slow  # two programs of self-play
+@pytest.mark.long  # two programs of self-play
 def test_self_play_from_the_rules_is_that_of_the_table():
     """Equal keys: the same episodes, searches, queries and examples, without a list of states."""
     where, rules = table("kuhn"), games.load("kuhn")

@@ -145,7 +145,7 @@ def test_values_and_ranges_at_nodes_are_those_of_the_policies():
     [
         ("kuhn", actions_limit(2)),
         # A minute of solving.
-        pytest.param(SMALL, round_limit, marks=[pytest.mark.slow, pytest.mark.long]),
+        pytest.param(SMALL, round_limit, marks=pytest.mark.long),
     ],
 )
 def test_with_solved_leaves_a_depth_limited_search_is_part_of_an_equilibrium(name: str, limit: Any):

@@ -180,8 +180,7 @@ def test_three_players_search(kuhn3):
         search.depth_limited(kuhn3, settings)
 
 
-@pytest.mark.long
-@pytest.mark.slow  # 58 thousand states
+@pytest.mark.long  # 58 thousand states
 def test_three_players_search_to_the_end_of_the_round():
     """In Leduc poker of three a search ends with the round, and still improves the blueprint."""
     tree = js.compile(games.load("leduc(players=3,ranks=2)"))

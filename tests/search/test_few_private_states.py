@@ -57,8 +57,8 @@ def compiled(sizes: tuple[int, ...], body: str, abreast: int, **options: Any) ->
     [
         (1, "1", {}),
         pytest.param(3, "0", {"ask_every": 3}, marks=pytest.mark.slow),
-        pytest.param(1, "1", {"ask_every": 3}, marks=pytest.mark.slow),
-        pytest.param(3, "0", {}, marks=pytest.mark.slow),
+        pytest.param(1, "1", {"ask_every": 3}, marks=pytest.mark.long),
+        pytest.param(3, "0", {}, marks=pytest.mark.long),
         pytest.param(3, "1", {}, marks=pytest.mark.slow),
     ],
 )

@@ -77,7 +77,6 @@ def test_small_trees_in_deep_games_find_their_roots():
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_glasses_by_searches_with_solved_leaves():
     """Private states that many ways lead to, and public states that one action splits."""
     where = table("scotland_yard(rounds=3)")

@@ -74,11 +74,11 @@ def grown(name: str, simulations: int, solver: Any, **room: Any) -> Grown:
 @pytest.mark.parametrize(
     "name",
     [
-        "kuhn",
-        pytest.param(CHASE, marks=pytest.mark.slow),  # four private states against one
-        pytest.param("leduc", marks=pytest.mark.slow),
-        pytest.param("liars_dice(sides=3)", marks=pytest.mark.slow),
-        pytest.param("tic_tac_toe(rows=2,columns=2,line=2)", marks=pytest.mark.slow),
+        pytest.param("kuhn", marks=pytest.mark.long),
+        CHASE,  # four private states against one
+        "leduc",
+        pytest.param("liars_dice(sides=3)", marks=pytest.mark.long),
+        "tic_tac_toe(rows=2,columns=2,line=2)",
     ],
 )
 def test_the_tree_is_that_of_the_table(name: str):

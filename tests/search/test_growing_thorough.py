@@ -109,8 +109,7 @@ def test_with_worthless_leaves_comes_to_the_equilibrium():
     assert gaps[False] > 10 * gaps[True]  # leaves beside the way are never opened
 
 
-@pytest.mark.long
-@pytest.mark.slow  # seconds of compiling
+@pytest.mark.long  # seconds of compiling
 def test_leduc_needs_no_network_with_many_simulations():
     where = table("leduc")
     resolver = growing_resolver(where, OURS, simulations=600, skip_solved=True)

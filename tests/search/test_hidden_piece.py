@@ -98,7 +98,7 @@ def test_iterations_copy_no_array_of_the_whole_tree(abreast: int):
     "name",
     [
         CHASE,
-        pytest.param("scotland_yard(board=london)", marks=[pytest.mark.slow, pytest.mark.long]),
+        pytest.param("scotland_yard(board=london)", marks=pytest.mark.long),
     ],
 )
 def test_tables_are_the_moves_of_the_rules(name: str):

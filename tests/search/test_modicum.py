@@ -26,8 +26,7 @@ def test_modicum_rps(tmp_path: Path):
     assert (tmp_path / "modicum_rps.png").stat().st_size > 1000
 
 
-@pytest.mark.long
-@pytest.mark.slow  # every line compiles programs of its own
+@pytest.mark.long  # every line compiles programs of its own
 def test_modicum_figure1(tmp_path: Path):
     """Figure 1's order: one value is worse than translation, four are better, the bet is best."""
     rules = Rules("small", "nolimit_leduc(ranks=5,suits=1,stack=20,ante=2,raises=1,", "bet", 2.0)

@@ -149,8 +149,7 @@ def losses(game: Board, simulations: int, count: int) -> tuple[float, float]:
     return float(np.mean(mean)), float(np.mean(greedy))
 
 
-@pytest.mark.long
-@pytest.mark.slow  # seconds of compiling
+@pytest.mark.long  # seconds of compiling
 def test_comes_to_perfect_play_on_a_small_board():
     few, _ = losses(SMALL, 5, 40)
     many, greedy = losses(SMALL, 300, 40)
@@ -163,8 +162,7 @@ def test_comes_to_perfect_play_on_a_small_board():
     np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.long
-@pytest.mark.slow  # minutes of simulations
+@pytest.mark.long  # minutes of simulations
 @pytest.mark.timeout(900)
 def test_more_simulations_lose_less():
     found = {s: losses(WHOLE, s, 200) for s in (20, 80, 320)}

@@ -125,9 +125,9 @@ def test_a_network_says_the_same_of_what_is_prepared(game: str, body: str):
     ("body", "options"),
     [
         pytest.param("mlp", {}, marks=pytest.mark.slow),
-        pytest.param("resnet", {}, marks=pytest.mark.slow),
+        pytest.param("resnet", {}, marks=pytest.mark.long),
         pytest.param("shared", {}, marks=pytest.mark.slow),
-        pytest.param("shared", {"ask_every": 3}, marks=pytest.mark.slow),
+        pytest.param("shared", {"ask_every": 3}, marks=pytest.mark.long),
     ],
 )
 def test_a_search_is_that_of_a_network_that_looks_again(body: str, options: dict[str, int]):
@@ -141,8 +141,8 @@ def test_a_search_is_that_of_a_network_that_looks_again(body: str, options: dict
     [
         ("hidden piece", {}),
         pytest.param("leduc", {"top": 1}, marks=pytest.mark.slow),
-        pytest.param("hidden piece", {"ask_every": 3}, marks=pytest.mark.slow),
-        pytest.param("leduc", {}, marks=pytest.mark.slow),
+        pytest.param("hidden piece", {"ask_every": 3}, marks=pytest.mark.long),
+        pytest.param("leduc", {}, marks=pytest.mark.long),
     ],
 )
 def test_features_are_looked_at_once(game: str, options: dict[str, int]):
@@ -151,7 +151,7 @@ def test_features_are_looked_at_once(game: str, options: dict[str, int]):
 
 
 @pytest.mark.slow  # in the default suite the rows themselves are looked at
-@pytest.mark.parametrize("rows", [24, 0.25])
+@pytest.mark.parametrize("rows", [pytest.param(24, marks=pytest.mark.long), 0.25])
 def test_rows_are_of_possible_private_states(rows: float, monkeypatch: pytest.MonkeyPatch):
     """With room for all of them, and with so little that some public states are looked at again."""
     monkeypatch.setattr(_prepared, "SIZES", (1, 2, 4))

@@ -48,7 +48,6 @@ def nothing(state: Any, beliefs: Any) -> Any:
 
 
 ZERO = jax.tree_util.Partial(nothing)
-LONG = (pytest.mark.slow, pytest.mark.long)
 
 
 def from_rules(name: str, simulations: int, **options: Any) -> Resolver[Any]:
@@ -65,10 +64,10 @@ def from_rules(name: str, simulations: int, **options: Any) -> Resolver[Any]:
         pytest.param("liars_dice(sides=3)", 12, 1, "own", marks=pytest.mark.slow),
         pytest.param("liars_dice(sides=3)", 12, 1, "every", marks=pytest.mark.slow),
         # Of seeds 1 to 6, two have one search in which rounding decides between equal actions.
-        pytest.param("leduc", 12, 2, "own", marks=LONG),
-        pytest.param("leduc", 12, 2, "every", marks=LONG),
-        pytest.param("scotland_yard(rounds=3)", 12, 1, "own", marks=LONG),
-        pytest.param("scotland_yard(rounds=3)", 12, 1, "every", marks=LONG),
+        pytest.param("leduc", 12, 2, "own", marks=pytest.mark.long),
+        pytest.param("leduc", 12, 2, "every", marks=pytest.mark.long),
+        pytest.param("scotland_yard(rounds=3)", 12, 1, "own", marks=pytest.mark.long),
+        pytest.param("scotland_yard(rounds=3)", 12, 1, "every", marks=pytest.mark.long),
     ],
 )
 def test_searches_from_the_rules_are_those_of_the_table(

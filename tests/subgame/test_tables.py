@@ -25,9 +25,7 @@ TABLE_1 = [
     pytest.param("leduc", 13, "fold", 0.006458, 0.0052, 0.0057, marks=SLOW),
     pytest.param("leduc", 13, "raise", 0.009733, 0.0087, 0.0100, marks=SLOW),
     pytest.param("goofspiel", 1, None, 0.171830, 0.0744, 0.0782, marks=SLOW),
-    pytest.param(
-        *("liars_dice(sides=5)", 1, None, 0.180980, 0.123, 0.137), marks=[SLOW, pytest.mark.long]
-    ),
+    pytest.param(*("liars_dice(sides=5)", 1, None, 0.180980, 0.123, 0.137), marks=pytest.mark.long),
 ]
 
 
