@@ -7,6 +7,7 @@ Games come from the package of games beside this one and from the entry-point gr
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import importlib.metadata
 import importlib.util
@@ -78,10 +79,16 @@ def bundled() -> ModuleType:
 
 def registered() -> dict[str, Entry]:
     """Returns every installed game by name."""
-    table: dict[str, Entry] = dict(bundled().GAMES)
+    return dict(sorted({**bundled().GAMES, **_of_packages()}.items()))
+
+
+@functools.cache
+def _of_packages() -> dict[str, Entry]:
+    """Returns games of entry points, looked for once a process: that reads all that is installed."""
+    table: dict[str, Entry] = {}
     for point in importlib.metadata.entry_points(group="jaxsolve.games"):
         table.update(point.load())
-    return dict(sorted(table.items()))
+    return table
 
 
 def load(text: str, table: Mapping[str, Entry] | None = None) -> Game:
