@@ -84,7 +84,7 @@ def registered() -> dict[str, Entry]:
 
 @functools.cache
 def _of_packages() -> dict[str, Entry]:
-    """Returns games of entry points, looked for once a process: that reads all that is installed."""
+    """Returns games of entry points, looked for once: that reads all that is installed."""
     table: dict[str, Entry] = {}
     for point in importlib.metadata.entry_points(group="jaxsolve.games"):
         table.update(point.load())
