@@ -39,24 +39,12 @@ import jax
 import pytest
 
 jax.config.update("jax_legacy_prng_key", "error")  # jax.random.key only
-
-WITHOUT_KEYS = {"abstraction", "games", "openspiel", "plot", "regret", "tree", "view"}
-"""Folders of tests of what draws nothing."""
+if "JAX_DEBUG_KEY_REUSE" not in os.environ:  # `make test-slow` goes without: a sixth of the time
+    jax.config.update("jax_debug_key_reuse", True)  # a key used twice is an error
 
 # The first example of a test compiles, so time limits say nothing; the same examples every time.
 hypothesis.settings.register_profile("suite", deadline=None, derandomize=True, print_blob=True)
 hypothesis.settings.load_profile("suite")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def keys_are_used_once(request: pytest.FixtureRequest) -> None:
-    """A key used twice is an error. Looking for it takes a sixth of the time, of each call too.
-
-    `make test-slow` goes without.
-    """
-    folder = request.path.relative_to(Path(__file__).parent).parts[0]
-    if "JAX_DEBUG_KEY_REUSE" not in os.environ:
-        jax.config.update("jax_debug_key_reuse", folder not in WITHOUT_KEYS)
 
 
 @pytest.fixture(scope="module", autouse=True)

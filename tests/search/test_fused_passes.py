@@ -81,7 +81,7 @@ def programs(name: str, solver: Any, batch: tuple[int, ...], **options: Any) -> 
         ("chase", PAPER, (), {}),
         pytest.param("leduc", js.pcfr_plus(), (2, 2), {"ask_every": 3}, marks=pytest.mark.slow),
         pytest.param("chase", js.dcfr(), (3,), {"skip_solved": True}, marks=pytest.mark.slow),
-        pytest.param("chase", js.pcfr_plus(), (), {"warm": 2.0}, marks=pytest.mark.long),
+        pytest.param("chase", js.pcfr_plus(), (), {"warm": 2.0}, marks=pytest.mark.slow),
         pytest.param("goofspiel", js.cfr_plus(2.0), (), {"top": 2}, marks=pytest.mark.long),
         pytest.param("pgx:tic_tac_toe", PAPER, (3,), {"top": 1}, marks=pytest.mark.slow),
         pytest.param("leduc", js.cfr(), (), {"per_update": 0.5}, marks=pytest.mark.slow),

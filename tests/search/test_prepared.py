@@ -141,7 +141,7 @@ def test_a_search_is_that_of_a_network_that_looks_again(body: str, options: dict
     [
         ("hidden piece", {}),
         pytest.param("leduc", {"top": 1}, marks=pytest.mark.slow),
-        pytest.param("hidden piece", {"ask_every": 3}, marks=pytest.mark.long),
+        pytest.param("hidden piece", {"ask_every": 3}, marks=pytest.mark.slow),
         pytest.param("leduc", {}, marks=pytest.mark.long),
     ],
 )
